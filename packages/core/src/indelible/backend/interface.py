@@ -1,0 +1,244 @@
+"""What a backend is: a log with its views, behind about a dozen verbs.
+
+A backend stores events and vectors and finds candidates. It never sees an embedder (it receives vectors), never ranks (search does),
+and never decides what a write means (the planner does). Every backend runs the contract suite of ``indelible.testing``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from indelible.base.event import Event
+from indelible.base.plan import Draft, PartVector, Written
+from indelible.base.record import ANY_SCOPE, Namespace, Scope, ScopeFilter
+from indelible.base.standing import Standing
+
+
+class Indexer(Protocol):
+    """Turns text into what the keyword index holds; the same code serves every backend."""
+
+    version: int
+
+    def index(self, text: str) -> tuple[str, str]:
+        """Words in order and marked stems, each joined by single spaces."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which records a read reaches, applied before any ranking or limit.
+
+    Attributes:
+        namespace: exactly this one, or (``prefix``) it and all below; ``None`` for all.
+        scope: per field a value, "not set", or any.
+        version: the log's position to read at; ``None`` for now.
+        now_ms: the time at which expiry is judged.
+        expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
+        records, keys, parent: only these.
+        equals: conditions on metadata that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
+        order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
+        descending, limit, offset: of the answer.
+    """
+
+    namespace: Namespace | None = ()
+    prefix: bool = False
+    scope: ScopeFilter = ANY_SCOPE
+    version: int | None = None
+    now_ms: int = 0
+    expiry: Literal["live", "all", "expired"] = "live"
+    records: tuple[bytes, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    parent: str | None = None
+    equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    order: Literal["created", "updated"] = "created"
+    descending: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+class Row(NamedTuple):
+    """A record in a state, with the payload that made it."""
+
+    standing: Standing
+    body: str
+    doc: int
+
+
+class Mark(NamedTuple):
+    """What a cache compares to know whether it is fresh.
+
+    Attributes:
+        version: the newest event.
+        epoch: rises whenever projections were made anew.
+        recorded_at: arrival of the newest event, UTC milliseconds.
+    """
+
+    version: int
+    epoch: int
+    recorded_at: int
+
+
+class Found(NamedTuple):
+    """A candidate of the keyword index.
+
+    Attributes:
+        record, version: which state of which record.
+        words, stems: what the index holds of it.
+    """
+
+    record: bytes
+    version: int
+    words: str
+    stems: str
+
+
+class Corpus(NamedTuple):
+    """Size of the indexed text in a selection: documents, and words in all of them."""
+
+    documents: int
+    words: int
+
+
+class VectorRow(NamedTuple):
+    """A vector of a record's state."""
+
+    record: bytes
+    version: int
+    part: str
+    data: bytes
+    expires_at: int | None
+
+
+class Ingested(NamedTuple):
+    """What an import brought: events that were new, and events already here."""
+
+    added: int
+    known: int
+
+
+class CacheEntry(NamedTuple):
+    """A value of a cache collection; times in UTC milliseconds."""
+
+    key: str
+    value: bytes
+    updated: int
+    expires_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What ``verify`` found.
+
+    Attributes:
+        ok: nothing is wrong.
+        events: how many were checked.
+        heads: per device (hex) the sequence number and hash (hex) its chain ends with; keep them elsewhere to notice a cut tail.
+        problems: one line each.
+    """
+
+    ok: bool
+    events: int
+    heads: dict[str, tuple[int, str]]
+    problems: tuple[str, ...]
+
+
+class Backend(ABC):
+    """The border between the faces and a medium. All methods may be called from any thread."""
+
+    @abstractmethod
+    def append(self, drafts: Sequence[Draft]) -> list[Written]:
+        """Plan and write drafts in one transaction; acknowledged only once it survives a power cut.
+
+        Raises:
+            IndelibleError: as the planner or the medium says; then nothing was written.
+        """
+
+    @abstractmethod
+    def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
+        """Take events of other stores, in one transaction, idempotent on (device, seq).
+
+        Args:
+            events: in the order in which their store had them.
+            vectors: (device, seq, vector) of those that cannot be made again.
+
+        Raises:
+            IntegrityFailure: a chain has a gap or a wrong hash, a payload is not the one committed to, or a clock is in the future.
+        """
+
+    @abstractmethod
+    def mark(self) -> Mark:
+        """Where the store is."""
+
+    @abstractmethod
+    def position(self, *, version: int | None = None, at_ms: int | None = None) -> Mark:
+        """The last whole transaction at a version or time; version 0 before the first."""
+
+    @abstractmethod
+    def select(self, selection: Selection) -> list[Row]:
+        """Records of a selection, in its order."""
+
+    @abstractmethod
+    def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
+        """Namespaces and scopes with records in a selection, and how many, sorted."""
+
+    @abstractmethod
+    def events(
+        self, *, after: int = 0, limit: int | None = None, record: bytes | None = None, key: tuple[Namespace, Scope, str] | None = None
+    ) -> list[Event]:
+        """Events in order of arrival: all, of one record, or of every record that was ever written under a key."""
+
+    @abstractmethod
+    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
+        """Candidates of a keyword query: at least every record of the selection whose index holds the words.
+
+        Args:
+            terms: per term its alternatives, each a run of words or marked stems.
+            match: whether all terms must be there or any.
+        """
+
+    @abstractmethod
+    def corpus(self, selection: Selection) -> Corpus:
+        """How much indexed text a selection has."""
+
+    @abstractmethod
+    def vectors(self, selection: Selection, models: Sequence[str], *, after: int = 0) -> list[VectorRow]:
+        """Vectors of a selection made by any of some models; with ``after``, only of states that began after that version."""
+
+    @abstractmethod
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
+        """Set vectors of versions (a reindex), remove other models' from them, and raise the epoch."""
+
+    @abstractmethod
+    def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
+        """Votes on records up to a version, oldest first."""
+
+    @abstractmethod
+    def setting(self, name: str, value: str | None = None) -> str | None:
+        """Read a named setting of the store, or set it."""
+
+    @abstractmethod
+    def cache_get(self, namespace: Namespace, keys: Sequence[str] | None, now_ms: int) -> list[CacheEntry]:
+        """Live entries of a cache collection, by key or all, sorted by key."""
+
+    @abstractmethod
+    def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:
+        """Set and remove entries of a cache collection in one transaction."""
+
+    @abstractmethod
+    def verify(self) -> Report:
+        """Re-derive every hash and compare every view with the log."""
+
+    @abstractmethod
+    def rebuild(self) -> None:
+        """Make every view anew from the log and raise the epoch; answers stay the same."""
+
+    @abstractmethod
+    def statistics(self) -> dict[str, Any]:
+        """Numbers for ``health`` and ``doctor``; no content."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything. Closing twice is fine; any other call after it raises ``StoreClosed``."""

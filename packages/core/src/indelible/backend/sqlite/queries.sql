@@ -1,0 +1,205 @@
+-- Every fixed statement of the backend, by name. Selections are put together in selection.py from fixed pieces.
+
+-- name: newest
+SELECT version, recorded_at FROM event ORDER BY version DESC LIMIT 1
+
+-- name: chain_end
+SELECT seq, hash, clock FROM event WHERE device = ? ORDER BY seq DESC LIMIT 1
+
+-- name: device_by_uuid
+SELECT id FROM device WHERE uuid = ?
+
+-- name: add_device
+INSERT INTO device(uuid) VALUES (?)
+
+-- name: devices
+SELECT id, uuid FROM device
+
+-- name: meta
+SELECT value FROM meta WHERE name = ?
+
+-- name: set_meta
+INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value
+
+-- name: delete_meta
+DELETE FROM meta WHERE name = ?
+
+-- name: raise_epoch
+INSERT INTO meta(name, value) VALUES ('projection_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1
+
+-- name: find_slice
+SELECT id FROM slice WHERE namespace = ? AND ifnull(agent_id, x'') = ifnull(?, x'') AND ifnull(user_id, x'') = ifnull(?, x'')
+  AND ifnull(org_id, x'') = ifnull(?, x'') AND ifnull(workspace_id, x'') = ifnull(?, x'')
+
+-- name: add_slice
+INSERT INTO slice(namespace, agent_id, user_id, org_id, workspace_id) VALUES (?, ?, ?, ?, ?)
+
+-- name: slice_by_id
+SELECT namespace, agent_id, user_id, org_id, workspace_id FROM slice WHERE id = ?
+
+-- name: drop_empty_slices
+DELETE FROM slice WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM state WHERE state.slice = slice.id)
+
+-- name: current
+SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
+FROM state WHERE record = ? AND live_to = 9223372036854775807
+
+-- name: holder
+SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
+FROM state s JOIN event e ON e.version = s.version JOIN device d ON d.id = e.device
+WHERE s.slice = ? AND s.key = ? AND s.live_to = 9223372036854775807
+ORDER BY e.clock DESC, d.uuid DESC, e.seq DESC LIMIT 1
+
+-- name: claimants
+SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
+FROM state WHERE slice = ? AND key = ? AND live_to = 9223372036854775807
+
+-- name: records_under_key
+SELECT DISTINCT record FROM state WHERE slice = ? AND key = ?
+
+-- name: sharing_key
+SELECT DISTINCT other.record FROM state mine JOIN state other ON other.slice = mine.slice AND other.key = mine.key
+WHERE mine.record = ? AND mine.key IS NOT NULL AND other.record <> ?
+
+-- name: body
+SELECT body FROM payload WHERE version = ?
+
+-- name: retried
+SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
+FROM retry r JOIN state s ON s.record = r.record AND s.live_to = 9223372036854775807
+WHERE r.slice = ? AND r.idempotency_key = ?
+
+-- name: add_retry
+INSERT OR IGNORE INTO retry(slice, idempotency_key, record) VALUES (?, ?, ?)
+
+-- name: state_event
+SELECT e.version, e.op, p.body, e.expires_at FROM event e JOIN payload p ON p.version = e.version
+WHERE e.record = ? AND e.version = ? AND e.op IN ('remember', 'revise', 'restore', 'forget')
+
+-- name: state_event_before
+SELECT e.version, e.op, p.body, e.expires_at FROM event e JOIN payload p ON p.version = e.version
+WHERE e.record = ? AND e.version < ? AND e.op IN ('remember', 'revise', 'restore', 'forget') ORDER BY e.version DESC LIMIT 1
+
+-- name: add_event
+INSERT INTO event(version, txn, recorded_at, device, seq, clock, op, record, commitment, expires_at, hash)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: add_payload
+INSERT INTO payload(version, salt, body) VALUES (?, ?, ?)
+
+-- name: close_state
+UPDATE state SET live_to = ? WHERE record = ? AND live_to = 9223372036854775807 AND live_from < ?
+
+-- name: add_state
+INSERT INTO state(record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: drop_states
+DELETE FROM state WHERE record = ?
+
+-- name: event_versions
+SELECT version, op FROM event WHERE record = ?
+
+-- name: slices_of_record
+SELECT DISTINCT slice FROM state WHERE record = ?
+
+-- name: docs_of_record
+SELECT DISTINCT doc FROM state WHERE record = ?
+
+-- name: drop_payloads
+DELETE FROM payload WHERE version IN (SELECT version FROM event WHERE record = ? AND op <> 'purge')
+
+-- name: drop_retries
+DELETE FROM retry WHERE record = ?
+
+-- name: drop_vectors
+DELETE FROM vector WHERE doc = ?
+
+-- name: is_purged
+SELECT 1 FROM event WHERE record = ? AND op = 'purge' LIMIT 1
+
+-- name: purged_records
+SELECT DISTINCT record FROM event WHERE op = 'purge'
+
+-- name: event_by_origin
+SELECT version, hash FROM event WHERE device = ? AND seq = ?
+
+-- name: events_of_record
+SELECT e.version, e.op, e.clock, d.uuid, e.seq, e.expires_at, p.body
+FROM event e JOIN device d ON d.id = e.device LEFT JOIN payload p ON p.version = e.version
+WHERE e.record = ? AND e.op IN ('remember', 'revise', 'restore', 'forget', 'touch') ORDER BY e.version
+
+-- name: all_records
+SELECT DISTINCT record FROM event WHERE op IN ('remember', 'revise', 'restore', 'forget') ORDER BY record
+
+-- name: position_of_version
+SELECT version, txn, recorded_at FROM event WHERE version = ?
+
+-- name: find_keyword
+SELECT doc, slice, words, stems FROM keyword WHERE doc = ?
+
+-- name: add_keyword
+INSERT INTO keyword(doc, record, slice, words, stems, length) VALUES (?, ?, ?, ?, ?, ?)
+
+-- name: index_keyword
+INSERT INTO keyword_index(rowid, slice, words, stems) VALUES (?, ?, ?, ?)
+
+-- name: unindex_keyword
+INSERT INTO keyword_index(keyword_index, rowid, slice, words, stems) VALUES ('delete', ?, ?, ?, ?)
+
+-- name: drop_keyword
+DELETE FROM keyword WHERE doc = ?
+
+-- name: optimize_keyword
+INSERT INTO keyword_index(keyword_index) VALUES ('optimize')
+
+-- name: check_keyword
+INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)
+
+-- name: clear_keyword
+INSERT INTO keyword_index(keyword_index) VALUES ('delete-all')
+
+-- name: model
+SELECT id FROM model WHERE name = ?
+
+-- name: add_model
+INSERT INTO model(name) VALUES (?)
+
+-- name: add_vector
+INSERT OR REPLACE INTO vector(doc, part, model, data) VALUES (?, ?, ?, ?)
+
+-- name: copy_vectors
+INSERT OR REPLACE INTO vector(doc, part, model, data) SELECT ?, part, model, data FROM vector WHERE doc = ?
+
+-- name: drop_model_vectors
+DELETE FROM vector WHERE doc = ? AND model = ?
+
+-- name: votes
+SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version
+WHERE e.record IN (SELECT raw_id(value) FROM json_each(?)) AND e.op = 'vote' AND e.version <= ? ORDER BY e.version
+
+-- name: cache_all
+SELECT key, value, updated, expires_at FROM cache WHERE namespace = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key
+
+-- name: cache_some
+SELECT key, value, updated, expires_at FROM cache WHERE namespace = ? AND (expires_at IS NULL OR expires_at > ?)
+  AND key IN (SELECT value FROM json_each(?)) ORDER BY key
+
+-- name: cache_put
+INSERT OR REPLACE INTO cache(namespace, key, value, updated, expires_at) VALUES (?, ?, ?, ?, ?)
+
+-- name: cache_remove
+DELETE FROM cache WHERE namespace = ? AND key = ?
+
+-- name: count_states
+SELECT count(*),
+  sum(visible = 1 AND (expires_at IS NULL OR expires_at > ?1)),
+  sum(visible = 1 AND expires_at IS NOT NULL AND expires_at <= ?1),
+  sum(visible = 0)
+FROM state WHERE live_to = 9223372036854775807
+
+-- name: count_purged
+SELECT count(DISTINCT record) FROM event WHERE op = 'purge'
+
+-- name: models
+SELECT m.name, count(*) FROM vector v JOIN model m ON m.id = v.model GROUP BY m.name ORDER BY m.name

@@ -1,0 +1,119 @@
+"""From the log to its views: what import, verify and rebuild have in common."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from indelible.backend.sqlite.schema import queries
+from indelible.backend.sqlite.transaction import Transaction
+from indelible.base.canonical import loads
+from indelible.base.event import Op
+from indelible.base.record import Scope
+from indelible.base.standing import Arrival, Slot, Standing, standings
+
+_REPLAYED = """
+SELECT e.version, e.op, e.record, e.clock, d.uuid, e.seq, e.expires_at, p.body
+FROM event e JOIN device d ON d.id = e.device LEFT JOIN payload p ON p.version = e.version
+WHERE e.op IN ('remember', 'revise', 'restore', 'forget', 'touch') AND {which}
+ORDER BY e.record, e.version
+"""
+_NOT_PURGED = "e.record NOT IN (SELECT record FROM event WHERE op = 'purge')"
+
+
+def arrival_of(row: Sequence[Any]) -> Arrival:
+    """An arrival from (version, op, record, clock, device, seq, expires_at, body)."""
+    version, op, record, clock, device, seq, expires_at, body = row
+    fields = loads(body) if body is not None else {}
+    scope = Scope(*(fields.get(name) for name in Scope._fields))
+    namespace = tuple(fields.get("namespace", ()))
+    return Arrival(version, Op(op), record, (clock, device, seq), expires_at, namespace, scope, fields.get("key"), fields.get("parent"))
+
+
+def groups(connection: sqlite3.Connection) -> Iterator[list[Arrival]]:
+    """All records' events, by record, or by key where records share one; each group is what ``standings`` needs."""
+    keyed: dict[Slot, list[Arrival]] = {}
+    group: list[Arrival] = []
+    cursor = connection.execute(_REPLAYED.format(which=_NOT_PURGED))
+    for row in cursor:
+        event = arrival_of(row)
+        if group and group[0].record != event.record:
+            yield from _finished(group, keyed)
+            group = []
+        group.append(event)
+    if group:
+        yield from _finished(group, keyed)
+    for events in keyed.values():
+        yield sorted(events)
+
+
+def _finished(group: list[Arrival], keyed: dict[Slot, list[Arrival]]) -> Iterator[list[Arrival]]:
+    slot = _slot(group)
+    if slot is None:
+        yield group
+    else:
+        keyed.setdefault(slot, []).extend(group)
+
+
+def _slot(group: Sequence[Arrival]) -> Slot | None:
+    for event in group:
+        if event.op is not Op.TOUCH:
+            return None if event.key is None else Slot(event.namespace, event.scope, event.key)
+    return None
+
+
+def reproject(transaction: Transaction, records: Iterable[bytes]) -> None:
+    """Make the rows of some records, and of those that share their keys, anew from the log."""
+    connection = transaction.connection
+    done: set[bytes] = set()
+    for record in records:
+        if record in done:
+            continue
+        events = _events_of(connection, record)
+        slot = _slot(events)
+        sharing = {record}
+        if slot is not None:
+            slice_id = transaction.slice_id(slot.namespace, slot.scope)
+            sharing |= {row[0] for row in connection.execute(queries()["records_under_key"], (slice_id, slot.key))}
+            for other in sharing - {record}:
+                events += _events_of(connection, other)
+        done |= sharing
+        for other in sharing:
+            connection.execute(queries()["drop_states"], (other,))
+        _write(transaction, standings(sorted(events)))
+
+
+def _events_of(connection: sqlite3.Connection, record: bytes) -> list[Arrival]:
+    rows = connection.execute(_REPLAYED.format(which="e.record = ?"), (record,)).fetchall()
+    return [arrival_of(row) for row in rows]
+
+
+def _write(transaction: Transaction, rows: Sequence[Standing]) -> None:
+    transaction.add_states(rows)
+    connection = transaction.connection
+    for version in {row.version for row in rows if row.visible}:
+        if connection.execute(queries()["find_keyword"], (version,)).fetchone() is None:
+            row = next(row for row in rows if row.version == version)
+            transaction.index(version, row.record, transaction.slice_id(row.namespace, row.scope), transaction.body(version))
+
+
+def rebuild_views(transaction: Transaction) -> None:
+    """Empty the views that follow from the log alone and fill them again."""
+    connection = transaction.connection
+    pending = list(groups(connection))
+    connection.execute(queries()["clear_keyword"])
+    for table in ("keyword", "state", "retry", "slice"):
+        connection.execute(f"DELETE FROM {table}")
+    transaction.forget_names()
+    for events in pending:
+        _write(transaction, standings(events))
+    for record, body in connection.execute(
+        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op = 'remember' AND e.version IN "
+        "(SELECT version FROM payload WHERE instr(body, '\"idempotency_key\":')) ORDER BY e.version"
+    ).fetchall():
+        fields = loads(body)
+        if "idempotency_key" in fields:
+            slice_id = transaction.slice_id(tuple(fields.get("namespace", ())), Scope(*(fields.get(name) for name in Scope._fields)))
+            connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], record))
+    connection.execute(queries()["raise_epoch"])

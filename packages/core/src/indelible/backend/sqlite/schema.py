@@ -1,0 +1,124 @@
+"""Creating, checking and migrating the database."""
+
+from __future__ import annotations
+
+import pkgutil
+import sqlite3
+import time
+from functools import cache
+
+from indelible.backend.sqlite.connection import Connections
+from indelible.backend.sqlite.failures import translated
+from indelible.errors import SchemaMismatch, StoreUnavailable
+
+APPLICATION_ID = 0x696E6465  # "inde"
+MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql")
+SCHEMA_VERSION = len(MIGRATIONS)
+_OPEN_RETRY_S = 10.0
+
+
+@cache
+def script(name: str) -> str:
+    """A SQL file of this package."""
+    data = pkgutil.get_data("indelible.backend.sqlite", name)
+    if data is None:
+        raise StoreUnavailable(f"the installation lacks {name}: install indelible again")
+    return data.decode()
+
+
+@cache
+def queries() -> dict[str, str]:
+    """The named queries: each begins with a line ``-- name: NAME``."""
+    found: dict[str, str] = {}
+    for chunk in script("queries.sql").split("-- name: ")[1:]:
+        name, _, text = chunk.partition("\n")
+        found[name.strip()] = text.strip().rstrip(";")
+    return found
+
+
+def prepare(connections: Connections) -> None:
+    """Make sure the database has this release's schema.
+
+    Raises:
+        SchemaMismatch: somebody else's database, not a database, or one of a newer release.
+    """
+    if not connections.in_memory and _is_current(connections):
+        return
+    deadline = time.monotonic() + _OPEN_RETRY_S
+    while True:
+        try:
+            with connections.exclusive() as connection:
+                _migrate(connection, connections)
+            return
+        except StoreUnavailable as error:
+            # Switching to WAL does not always wait for other openers, so wait here.
+            if not error.retryable or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _is_current(connections: Connections) -> bool:
+    if connections.created:
+        return False
+    try:
+        with connections.read() as connection:
+            version, application = _stamp(connection)
+            mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    except StoreUnavailable as error:
+        if error.retryable:
+            return False
+        raise
+    _check(version, application, connections.path)
+    return version == SCHEMA_VERSION and application == APPLICATION_ID and mode == "wal"
+
+
+def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
+    return connection.execute("PRAGMA user_version").fetchone()[0], connection.execute("PRAGMA application_id").fetchone()[0]
+
+
+def _check(version: int, application: int, path: str) -> None:
+    if application not in (0, APPLICATION_ID):
+        raise SchemaMismatch(f"{path} is the database of another program: give another path")
+    if application == APPLICATION_ID and version > SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"{path} was written by a newer release (schema {version}, this one knows {SCHEMA_VERSION}): upgrade with pip install -U indelible"
+        )
+
+
+def _migrate(connection: sqlite3.Connection, connections: Connections) -> None:
+    path = connections.path
+    with translated(path):
+        version, application = _stamp(connection)
+        _check(version, application, path)
+        if application == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise SchemaMismatch(f"{path} is a database, but not one of ours: give another path")
+        if not connections.in_memory:
+            mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+            if mode != "wal":
+                raise StoreUnavailable(f"{path} cannot be put into WAL mode (it stays {mode}): keep the store on a local disk")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version, _ = _stamp(connection)
+            for name in MIGRATIONS[version:]:
+                for statement in statements(script(f"migrations/{name}")):
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def statements(text: str) -> list[str]:
+    """A script's statements, one by one, so that they run inside a transaction."""
+    found, pending = [], ""
+    for line in text.splitlines(keepends=True):
+        if not pending and (not line.strip() or line.startswith("--")):
+            continue
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending.strip())
+            pending = ""
+    return found

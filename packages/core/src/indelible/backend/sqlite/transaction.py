@@ -1,0 +1,268 @@
+"""One write transaction: what the planner asks of it, and how planned events and their views are written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from indelible.backend.interface import Indexer
+from indelible.backend.sqlite.schema import queries
+from indelible.base.canonical import loads
+from indelible.base.event import CHAIN_START, Op
+from indelible.base.plan import Head, OldState, PartVector, Planned
+from indelible.base.record import Namespace, Scope
+from indelible.base.standing import Slot, Standing
+from indelible.errors import RecordNotFound
+
+LABEL_END = "\x1f"
+"""Ends each label of a namespace in its column; labels cannot hold it, so a prefix of labels is a prefix of text."""
+
+
+def namespace_text(namespace: Namespace) -> str:
+    return "".join(label + LABEL_END for label in namespace)
+
+
+def namespace_labels(text: str) -> Namespace:
+    return tuple(text.split(LABEL_END)[:-1])
+
+
+class SliceNames:
+    """Namespaces and scopes by slice id. Ids are never reused, so what was read once stays true."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Namespace, Scope]] = {}
+
+    def __call__(self, connection: sqlite3.Connection, slice_id: int) -> tuple[Namespace, Scope]:
+        found = self._known.get(slice_id)
+        if found is None:
+            namespace, *scope = connection.execute(queries()["slice_by_id"], (slice_id,)).fetchone()
+            found = self._known[slice_id] = (namespace_labels(namespace), Scope(*scope))
+        return found
+
+
+def standing_of(connection: sqlite3.Connection, names: SliceNames, row: Sequence[Any]) -> Standing:
+    """A row of ``state`` (record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at)."""
+    namespace, scope = names(connection, row[5])
+    return Standing(
+        row[0], row[3], row[1], row[2], namespace, scope, row[6], row[7], bool(row[8]), row[9], row[10], row[11]
+    )
+
+
+class Transaction:
+    """A write in progress, on a connection that holds the write lock."""
+
+    def __init__(self, connection: sqlite3.Connection, names: SliceNames, indexer: Indexer) -> None:
+        self.connection = connection
+        self._names = names
+        self._indexer = indexer
+        self._sql = queries()
+        self._slices: dict[tuple[Namespace, Scope], int] = {}
+        self._models: dict[str, int] = {}
+
+    # What the planner asks
+
+    def standing(self, record: bytes) -> Standing | None:
+        return self._one_standing("current", (record,))
+
+    def holder(self, slot: Slot) -> Standing | None:
+        slice_id = self.find_slice(slot.namespace, slot.scope)
+        return None if slice_id is None else self._one_standing("holder", (slice_id, slot.key))
+
+    def claimants(self, slot: Slot) -> list[Standing]:
+        slice_id = self.find_slice(slot.namespace, slot.scope)
+        if slice_id is None:
+            return []
+        rows = self.connection.execute(self._sql["claimants"], (slice_id, slot.key)).fetchall()
+        return [standing_of(self.connection, self._names, row) for row in rows]
+
+    def body(self, version: int) -> str:
+        row = self.connection.execute(self._sql["body"], (version,)).fetchone()
+        if row is None:
+            raise RecordNotFound(f"the text of version {version} was purged")
+        return str(row[0])
+
+    def retried(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
+        slice_id = self.find_slice(namespace, scope)
+        return None if slice_id is None else self._one_standing("retried", (slice_id, idempotency_key))
+
+    def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:
+        if version is None:
+            row = self.connection.execute(self._sql["state_event_before"], (record, before)).fetchone()
+        else:
+            row = self.connection.execute(self._sql["state_event"], (record, version)).fetchone()
+        return None if row is None else OldState(row[0], Op(row[1]), row[2], row[3])
+
+    def _one_standing(self, query: str, parameters: tuple[object, ...]) -> Standing | None:
+        row = self.connection.execute(self._sql[query], parameters).fetchone()
+        return None if row is None else standing_of(self.connection, self._names, row)
+
+    # Where the log is
+
+    def head(self, device: bytes) -> Head:
+        """Where the log ends, and where the chain of a device does."""
+        version, recorded_at = self.connection.execute(self._sql["newest"]).fetchone() or (0, 0)
+        ends = {uuid: self.chain_end(device_id) for device_id, uuid in self.connection.execute(self._sql["devices"]).fetchall()}
+        clock = max((end[2] for end in ends.values()), default=0)
+        seq, digest, _ = ends.get(device, (0, CHAIN_START, 0))
+        return Head(version, recorded_at, clock, device, seq, digest)
+
+    def chain_end(self, device_id: int) -> tuple[int, bytes, int]:
+        """Sequence number, hash and clock of a device's last event."""
+        row = self.connection.execute(self._sql["chain_end"], (device_id,)).fetchone()
+        return (0, CHAIN_START, 0) if row is None else (row[0], row[1], row[2])
+
+    def device_id(self, uuid: bytes) -> int:
+        row = self.connection.execute(self._sql["device_by_uuid"], (uuid,)).fetchone()
+        return int(row[0]) if row else int(self.connection.execute(self._sql["add_device"], (uuid,)).lastrowid or 0)
+
+    def sharing_key(self, record: bytes) -> list[bytes]:
+        """Other records that were ever written under the same key."""
+        rows = self.connection.execute(self._sql["sharing_key"], (record, record)).fetchall()
+        return [row[0] for row in rows]
+
+    # Interned names
+
+    def forget_names(self) -> None:
+        """Slices may have been deleted: look them up again."""
+        self._slices.clear()
+
+    def find_slice(self, namespace: Namespace, scope: Scope) -> int | None:
+        known = self._slices.get((namespace, scope))
+        if known is not None:
+            return known
+        row = self.connection.execute(self._sql["find_slice"], (namespace_text(namespace), *scope)).fetchone()
+        if row is None:
+            return None
+        self._slices[namespace, scope] = row[0]
+        return int(row[0])
+
+    def slice_id(self, namespace: Namespace, scope: Scope) -> int:
+        found = self.find_slice(namespace, scope)
+        if found is None:
+            cursor = self.connection.execute(self._sql["add_slice"], (namespace_text(namespace), *scope))
+            found = self._slices[namespace, scope] = int(cursor.lastrowid or 0)
+        return found
+
+    def model_id(self, name: str) -> int:
+        known = self._models.get(name)
+        if known is None:
+            row = self.connection.execute(self._sql["model"], (name,)).fetchone()
+            known = row[0] if row else int(self.connection.execute(self._sql["add_model"], (name,)).lastrowid or 0)
+            self._models[name] = known
+        return known
+
+    # Writing planned events
+
+    def write(self, planned: Sequence[Planned], device_id: int, recorded_at: int) -> None:
+        """Write the events of this transaction and bring every view up to them."""
+        txn = planned[-1].version
+        self.connection.executemany(
+            self._sql["add_event"],
+            [
+                (e.version, txn, recorded_at, device_id, e.seq, e.clock, e.op, e.record, e.commitment, e.expires_at, e.hash)
+                for e in planned
+            ],
+        )
+        self.connection.executemany(self._sql["add_payload"], [(e.version, e.salt, e.body) for e in planned if e.body is not None])
+        self._project(planned)
+
+    def _project(self, planned: Sequence[Planned]) -> None:
+        # Runs of new records need no lookup and go in together; everything else is applied in order.
+        fresh: list[Standing] = []
+        for event in planned:
+            if event.is_new:
+                fresh.append(event.opens[0])
+                self._write_extras(event)
+                continue
+            self.add_states(fresh)
+            fresh = []
+            for standing in event.opens:
+                self.connection.execute(self._sql["close_state"], (event.version, standing.record, event.version))
+            self.add_states(event.opens)
+            self._write_extras(event)
+            if event.op is Op.PURGE:
+                self.destroy(event.record)
+        self.add_states(fresh)
+
+    def _write_extras(self, event: Planned) -> None:
+        if event.idempotency_key is not None:
+            standing = event.opens[0]
+            slice_id = self.slice_id(standing.namespace, standing.scope)
+            self.connection.execute(self._sql["add_retry"], (slice_id, event.idempotency_key, event.record))
+        if event.vectors:
+            self.add_vectors((event.version, vector) for vector in event.vectors)
+        if event.vectors_of is not None:
+            self.connection.execute(self._sql["copy_vectors"], (event.version, event.vectors_of))
+        if event.body is not None and event.op in (Op.REMEMBER, Op.REVISE, Op.RESTORE):
+            standing = event.opens[0]
+            self.index(event.version, event.record, self.slice_id(standing.namespace, standing.scope), event.body)
+
+    def add_states(self, standings: Iterable[Standing]) -> None:
+        """Open rows of the state view."""
+        self.connection.executemany(self._sql["add_state"], [self._state_row(standing) for standing in standings])
+
+    def _state_row(self, s: Standing) -> tuple[object, ...]:
+        slice_id = self.slice_id(s.namespace, s.scope)
+        return (
+            s.record, s.live_from, s.live_to, s.version, s.version, slice_id, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
+        )  # fmt: skip
+
+    def add_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
+        self.connection.executemany(
+            self._sql["add_vector"], [(doc, vector.part, self.model_id(vector.model), vector.data) for doc, vector in vectors]
+        )
+
+    # The keyword index
+
+    def index(self, doc: int, record: bytes, slice_id: int, body: str) -> None:
+        """Index a payload's text, if it has any."""
+        text = index_text(body)
+        if not text:
+            return
+        words, stems = self._indexer.index(text)
+        if not words:
+            return
+        self.connection.execute(self._sql["add_keyword"], (doc, record, slice_id, words, stems, words.count(" ") + 1))
+        self.connection.execute(self._sql["index_keyword"], (doc, slice_id, words, stems))
+
+    def words(self, text: str) -> str:
+        """What the index should hold of a text."""
+        return self._indexer.index(text)[0]
+
+    def unindex(self, doc: int) -> None:
+        """Take a document out of the index, with exactly the text that went in, or the index would rot."""
+        row = self.connection.execute(self._sql["find_keyword"], (doc,)).fetchone()
+        if row is not None:
+            self.connection.execute(self._sql["unindex_keyword"], row)
+            self.connection.execute(self._sql["drop_keyword"], (doc,))
+
+    # Destroying
+
+    def destroy(self, record: bytes) -> None:
+        """Delete every clear text of a purged record, wherever it stands."""
+        slices = [row[0] for row in self.connection.execute(self._sql["slices_of_record"], (record,))]
+        docs = {row[0] for row in self.connection.execute(self._sql["docs_of_record"], (record,))}
+        docs |= {row[0] for row in self.connection.execute(self._sql["event_versions"], (record,))}
+        for doc in docs:
+            self.unindex(doc)
+            self.connection.execute(self._sql["drop_vectors"], (doc,))
+        self.connection.execute(self._sql["drop_states"], (record,))
+        self.connection.execute(self._sql["drop_retries"], (record,))
+        self.connection.execute(self._sql["drop_payloads"], (record,))
+        self.connection.execute(self._sql["drop_empty_slices"], (str(slices),))
+        self.forget_names()
+
+    def finish_purge(self) -> None:
+        """After a batch of purges: merge the index, so that no old segment keeps a purged word; caches elsewhere must start over."""
+        self.connection.execute(self._sql["optimize_keyword"])
+        self.connection.execute(self._sql["raise_epoch"])
+
+
+def index_text(body: str) -> str:
+    """What of a payload is searched: its content, or where there is none, the text of its parts."""
+    if '"content":' not in body and '"parts":' not in body:
+        return ""
+    fields = loads(body)
+    content = fields.get("content", "")
+    return content or "\n".join(part["text"] for part in fields.get("parts", ()))

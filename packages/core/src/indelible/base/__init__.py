@@ -1,0 +1,1 @@
+"""The bottom layer: canonical JSON, clocks, ids, events, records and the planning of writes. No I/O."""

@@ -1,0 +1,490 @@
+"""Planning a write: from what a face asks for to the events that say so.
+
+A face hands drafts to a backend. Under its write lock the backend gives them to a ``Planner``, which reads what stands now through
+a small ``Lookup``, decides (new record or revision, no-op or event, conflict or not), and returns finished events with their hashes.
+All drafts are planned before one is written, each seeing those before it, so a batch is all or nothing and a refused draft leaves none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from indelible.base.canonical import dumps, loads
+from indelible.base.clock import tick
+from indelible.base.event import CHAIN_START, SALT_BYTES, Op, PurgeReason, compose_body, event_hash, payload_commitment
+from indelible.base.ids import IdSource, id_text, uuid7
+from indelible.base.record import ANY_SCOPE, NO_SCOPE, UNSET, Namespace, Scope, ScopeFilter, Unset
+from indelible.base.standing import FOREVER, Slot, Standing
+from indelible.errors import InvalidInput, RecordNotFound, VersionConflict
+
+
+class PartVector(NamedTuple):
+    """A vector to keep with a record's version.
+
+    Attributes:
+        part: name of the part it stands for.
+        model: identity of what made it.
+        data: little-endian float32.
+    """
+
+    part: str
+    model: str
+    data: bytes
+
+
+Fields = Mapping[str, str]
+"""Payload fields by name, each as canonical JSON text."""
+IfMissing = Literal["error", "ignore", "record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a face asks to be written.
+
+    Attributes:
+        op: REMEMBER writes the whole state, under ``key`` or as a new record; REVISE changes the given fields; RESTORE brings back
+            ``restore_version`` (``None``: the state before the current one); FORGET, VOTE, TOUCH and PURGE name a record.
+        namespace: where; ``None`` (only with ``record``) for wherever the record is.
+        scope: whose, for REMEMBER and for drafts that name a key.
+        within: the scopes that a draft naming a record may reach; outside is "not found".
+        record, key: which record is meant; neither, for REMEMBER, makes a new one.
+        fields: the payload.
+        expires_at: UTC milliseconds, ``None`` never, ``UNSET`` unchanged.
+        expected_version: what the record's version must be, 0 for "must not exist".
+        idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
+        vectors: ``None`` keeps those of the state before.
+        if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.
+        touch_ttl: for TOUCH, the record's whole time to live; smaller moves than a tenth of it are not worth an event.
+        reason: for PURGE.
+    """
+
+    op: Op
+    namespace: Namespace | None = ()
+    scope: Scope = NO_SCOPE
+    within: ScopeFilter = ANY_SCOPE
+    record: bytes | None = None
+    key: str | None = None
+    fields: Fields | None = None
+    expires_at: int | None | Unset = UNSET
+    expected_version: int | None = None
+    idempotency_key: str | None = None
+    vectors: tuple[PartVector, ...] | None = None
+    if_missing: IfMissing = "error"
+    restore_version: int | None = None
+    touch_ttl: int | None = None
+    reason: PurgeReason = PurgeReason.REQUEST
+
+
+class Head(NamedTuple):
+    """Where the log ends, and where this device's chain does."""
+
+    version: int = 0
+    recorded_at: int = 0
+    clock: int = 0
+    device: bytes = b""
+    seq: int = 0
+    hash: bytes = CHAIN_START
+
+
+class OldState(NamedTuple):
+    """An earlier state of a record."""
+
+    version: int
+    op: Op
+    body: str
+    expires_at: int | None
+
+
+class Lookup(Protocol):
+    """What a planner asks a backend, inside the write transaction."""
+
+    def standing(self, record: bytes) -> Standing | None:
+        """How a record stands now, hidden or not; ``None`` if unknown or purged."""
+        ...
+
+    def holder(self, slot: Slot) -> Standing | None:
+        """The record that holds a key, hidden or not."""
+        ...
+
+    def claimants(self, slot: Slot) -> list[Standing]:
+        """Every record that was ever written under a key."""
+        ...
+
+    def body(self, version: int) -> str:
+        """The payload of a state event."""
+        ...
+
+    def retried(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
+        """What a write with this idempotency key made."""
+        ...
+
+    def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:
+        """A state event of a record: that version, or (``None``) the last one below ``before``."""
+        ...
+
+
+class Planned(NamedTuple):
+    """An event ready to be written, with the rows of the projection it opens and closes."""
+
+    version: int
+    seq: int
+    clock: int
+    op: Op
+    record: bytes
+    commitment: bytes | None
+    expires_at: int | None
+    hash: bytes
+    salt: bytes | None
+    body: str | None
+    opens: tuple[Standing, ...] = ()
+    vectors: tuple[PartVector, ...] | None = None
+    vectors_of: int | None = None
+    idempotency_key: str | None = None
+    is_new: bool = False
+
+
+class Written(NamedTuple):
+    """What became of a draft.
+
+    Attributes:
+        record: the id, ``None`` if there was nothing to act on.
+        version: the event, or the record's version where nothing was written.
+        changed: whether there is a new event.
+        standing: how the record stands after it; ``None`` after a purge, or for nothing.
+        body: the payload of that state; ``None`` where the caller has no use for it.
+    """
+
+    record: bytes | None
+    version: int
+    changed: bool
+    standing: Standing | None = None
+    body: str | None = None
+
+
+NOTHING = Written(None, 0, False)
+RandomSource = Callable[[int], bytes]
+
+
+class Planner:
+    """Turns the drafts of one transaction into events.
+
+    Args:
+        lookup: reads of the write transaction.
+        head: where the log ends.
+        now_us: the wall clock.
+        new_id: makes record ids.
+        random: makes salts.
+    """
+
+    def __init__(
+        self, lookup: Lookup, head: Head, now_us: int, *, new_id: IdSource = uuid7, random: RandomSource = os.urandom
+    ) -> None:
+        self._lookup = lookup
+        self._head = head
+        self._now_us = now_us
+        self._new_id = new_id
+        self._random = random
+        self._version, self._clock, self._seq, self._previous = head.version, head.clock, head.seq, head.hash
+        self.recorded_at = max(head.recorded_at, now_us // 1000)
+        self.planned: list[Planned] = []
+        # What earlier drafts of this transaction changed, laid over what the backend has.
+        self._standings: dict[bytes, Standing | None] = {}
+        self._holders: dict[Slot, bytes | None] = {}
+        self._bodies: dict[int, str] = {}
+        self._retries: dict[tuple[Namespace, Scope, str], bytes] = {}
+
+    @property
+    def head(self) -> Head:
+        """Where the log will end."""
+        return Head(self._version, self.recorded_at, self._clock, self._head.device, self._seq, self._previous)
+
+    def plan(self, draft: Draft) -> Written:
+        """Plan one draft.
+
+        Raises:
+            InvalidInput: a restore names a version that is no state of the record.
+            RecordNotFound: the record meant does not exist, is hidden, or lies outside the draft's reach.
+            VersionConflict: ``expected_version`` does not hold.
+        """
+        return _PLANS[draft.op](self, draft)
+
+    def plan_device(self, previous: Head) -> None:
+        """Note that the file was copied or restored: this device goes on from where another had got to."""
+        fields = {"device": dumps(previous.device.hex()), "seq": str(previous.seq), "hash": dumps(previous.hash.hex())}
+        self._emit(Op.DEVICE, self._head.device, fields, None)
+
+    # What stands, this transaction's own changes included.
+
+    def _standing(self, record: bytes) -> Standing | None:
+        if record in self._standings:
+            return self._standings[record]
+        return self._lookup.standing(record)
+
+    def _holder(self, slot: Slot) -> Standing | None:
+        if slot in self._holders:
+            record = self._holders[slot]
+            return None if record is None else self._standing(record)
+        found = self._lookup.holder(slot)
+        if found is not None and found.record in self._standings:
+            return self._standings[found.record]
+        return found
+
+    def _body(self, version: int) -> str:
+        return self._bodies[version] if version in self._bodies else self._lookup.body(version)
+
+    def _find(self, draft: Draft) -> Standing | None:
+        """The record a draft means, hidden or not, if it lies within reach."""
+        if draft.record is not None:
+            found = self._standing(draft.record)
+            if found is None or (draft.namespace is not None and found.namespace != draft.namespace):
+                return None
+            return found if draft.within.admits(found.scope) else None
+        if draft.key is None or draft.namespace is None:
+            return None
+        return self._holder(Slot(draft.namespace, draft.scope, draft.key))
+
+    def _find_visible(self, draft: Draft) -> Standing:
+        found = self._find(draft)
+        self._check_expected(draft, found)
+        if found is None or not self._shown(found):
+            raise _not_found(draft)
+        return found
+
+    def _shown(self, standing: Standing) -> bool:
+        return standing.visible and not standing.expired(self.recorded_at)
+
+    def _check_expected(self, draft: Draft, found: Standing | None) -> None:
+        if draft.expected_version is None:
+            return
+        actual = found.version if found is not None and self._shown(found) else 0
+        if actual != draft.expected_version:
+            raise VersionConflict(draft.expected_version, actual)
+
+    # One method per op.
+
+    def _remember(self, draft: Draft) -> Written:
+        namespace, scope = draft.namespace or (), draft.scope
+        if draft.idempotency_key is not None:
+            first = self._first_try(namespace, scope, draft.idempotency_key)
+            if first is not None:
+                return Written(first.record, first.version, False, first, self._body(first.version))
+        found = self._find(draft)
+        self._check_expected(draft, found)
+        goes_on = found is not None and self._shown(found)
+        fields = {**slot_fields(namespace, scope, draft.key), **(draft.fields or {})}
+        if draft.idempotency_key is not None:
+            fields["idempotency_key"] = dumps(draft.idempotency_key)
+        expires_at = None if isinstance(draft.expires_at, Unset) else draft.expires_at
+        return self._write_state(
+            Op.REVISE if goes_on else Op.REMEMBER,
+            found,
+            namespace,
+            scope,
+            draft.key,
+            fields,
+            expires_at,
+            draft.vectors or (),
+            None,
+            draft.idempotency_key,
+        )
+
+    def _first_try(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
+        record = self._retries.get((namespace, scope, idempotency_key))
+        return self._standing(record) if record is not None else self._lookup.retried(namespace, scope, idempotency_key)
+
+    def _revise(self, draft: Draft) -> Written:
+        found = self._find_visible(draft)
+        fields = merge_fields(self._body(found.version), draft.fields or {})
+        expires_at = found.expires_at if isinstance(draft.expires_at, Unset) else draft.expires_at
+        keep = found.version if draft.vectors is None else None
+        return self._write_state(
+            Op.REVISE, found, found.namespace, found.scope, found.key, fields, expires_at, draft.vectors or (), keep
+        )
+
+    def _restore(self, draft: Draft) -> Written:
+        found = self._find(draft)
+        if found is None:
+            raise _not_found(draft)
+        self._check_expected(draft, found)
+        old = self._lookup.old_state(found.record, draft.restore_version, found.version)
+        if draft.restore_version is not None and (old is None or old.op is Op.FORGET):
+            raise InvalidInput(f"version {draft.restore_version} is not a state of record {id_text(found.record)}: see its history")
+        if old is None or old.op is Op.FORGET:
+            # What came before was nothing, so going back to it is forgetting.
+            return self._tombstone(draft, found) if found.visible else Written(found.record, found.version, False, found)
+        # A state that would be expired the moment it is back would not be back.
+        expires_at = old.expires_at if old.expires_at is None or old.expires_at > self.recorded_at else None
+        fields = merge_fields(old.body, draft.fields or {})
+        return self._write_state(Op.RESTORE, found, found.namespace, found.scope, found.key, fields, expires_at, (), old.version)
+
+    def _forget(self, draft: Draft) -> Written:
+        found = self._find(draft)
+        self._check_expected(draft, found)
+        if found is not None and found.visible:
+            return self._tombstone(draft, found)
+        if draft.if_missing == "record":
+            return self._tombstone(draft, found)
+        if draft.if_missing == "error" and found is None:
+            raise _not_found(draft)
+        return NOTHING if found is None else Written(found.record, found.version, False, found)
+
+    def _tombstone(self, draft: Draft, found: Standing | None) -> Written:
+        namespace, scope, key = (
+            (draft.namespace or (), draft.scope, draft.key) if found is None else (found.namespace, found.scope, found.key)
+        )
+        fields = slot_fields(namespace, scope, key)
+        if draft.fields and "source" in draft.fields:
+            fields["source"] = draft.fields["source"]
+        return self._write_state(Op.FORGET, found, namespace, scope, key, fields, None, (), None)
+
+    def _vote(self, draft: Draft) -> Written:
+        found = self._find_visible(draft)
+        version = self._emit(Op.VOTE, found.record, draft.fields or {}, None)
+        return Written(found.record, version, True, found)
+
+    def _touch(self, draft: Draft) -> Written:
+        found = self._find(draft)
+        if found is None or not self._shown(found) or isinstance(draft.expires_at, Unset):
+            return NOTHING if found is None else Written(found.record, found.version, False, found)
+        if not _worth_touching(found.expires_at, draft.expires_at, draft.touch_ttl):
+            return Written(found.record, found.version, False, found)
+        moved = found._replace(live_from=self._version + 1, expires_at=draft.expires_at)
+        version = self._emit(Op.TOUCH, found.record, None, draft.expires_at, opens=(moved,))
+        self._standings[found.record] = moved
+        return Written(found.record, version, True, moved)
+
+    def _purge(self, draft: Draft) -> Written:
+        found = self._find(draft)
+        if found is None:
+            return NOTHING
+        victims = [found]
+        if found.slot is not None:
+            # Another device's record under the same key would otherwise come to light again.
+            victims += [other for other in self._lookup.claimants(found.slot) if other.record != found.record]
+        version = 0
+        for victim in victims:
+            version = self._emit(Op.PURGE, victim.record, {"reason": dumps(str(draft.reason))}, None)
+            self._standings[victim.record] = None
+        if found.slot is not None:
+            self._holders[found.slot] = None
+        return Written(found.record, version, True)
+
+    # Writing it down.
+
+    def _write_state(
+        self,
+        op: Op,
+        found: Standing | None,
+        namespace: Namespace,
+        scope: Scope,
+        key: str | None,
+        fields: dict[str, str],
+        expires_at: int | None,
+        vectors: tuple[PartVector, ...],
+        vectors_of: int | None,
+        idempotency_key: str | None = None,
+    ) -> Written:
+        self._clock = tick(self._clock, self._now_us)
+        record = found.record if found is not None else self._new_id(self._clock)
+        body = compose_body(fields)
+        version = self._version + 1
+        parent = loads(fields["parent"]) if "parent" in fields else None
+        created = self._clock if found is None or op is Op.REMEMBER else found.created
+        standing = Standing(
+            record, version, version, FOREVER, namespace, scope, key, parent, op is not Op.FORGET, created, self._clock, expires_at
+        )
+        opens: tuple[Standing, ...] = (standing,)
+        if key is not None:
+            slot = Slot(namespace, scope, key)
+            holder = self._holder(slot) if op is Op.RESTORE else found
+            if holder is not None and holder.record != record and holder.visible:
+                hidden = holder._replace(live_from=version, visible=False)
+                opens = (standing, hidden)
+                self._standings[holder.record] = hidden
+            self._holders[slot] = record
+        self._append(op, record, body, expires_at, opens, vectors, vectors_of, idempotency_key, found is None and op is Op.REMEMBER)
+        self._standings[record] = standing
+        self._bodies[version] = body
+        if idempotency_key is not None:
+            self._retries[namespace, scope, idempotency_key] = record
+        return Written(record, version, True, standing, body)
+
+    def _emit(
+        self, op: Op, record: bytes, fields: Fields | None, expires_at: int | None, opens: tuple[Standing, ...] = ()
+    ) -> int:
+        self._clock = tick(self._clock, self._now_us)
+        self._append(op, record, None if fields is None else compose_body(fields), expires_at, opens, None, None, None)
+        return self._version
+
+    def _append(
+        self,
+        op: Op,
+        record: bytes,
+        body: str | None,
+        expires_at: int | None,
+        opens: tuple[Standing, ...],
+        vectors: tuple[PartVector, ...] | None,
+        vectors_of: int | None,
+        idempotency_key: str | None,
+        is_new: bool = False,
+    ) -> None:
+        self._version += 1
+        self._seq += 1
+        salt = self._random(SALT_BYTES) if body is not None else None
+        commitment = payload_commitment(salt, body) if salt is not None and body is not None else None
+        digest = event_hash(self._head.device, self._seq, self._previous, self._clock, op, record, commitment, expires_at)
+        self._previous = digest
+        self.planned.append(
+            Planned(
+                self._version, self._seq, self._clock, op, record, commitment, expires_at, digest, salt, body, opens, vectors, vectors_of,
+                idempotency_key, is_new,
+            )
+        )  # fmt: skip
+
+
+_PLANS: dict[Op, Callable[[Planner, Draft], Written]] = {
+    Op.REMEMBER: Planner._remember,
+    Op.REVISE: Planner._revise,
+    Op.RESTORE: Planner._restore,
+    Op.FORGET: Planner._forget,
+    Op.VOTE: Planner._vote,
+    Op.TOUCH: Planner._touch,
+    Op.PURGE: Planner._purge,
+}
+
+
+def slot_fields(namespace: Namespace, scope: Scope, key: str | None) -> dict[str, str]:
+    """The payload fields that say where a record belongs; absent ones have no value."""
+    fields = {name: dumps(value) for name, value in zip(Scope._fields, scope, strict=True) if value is not None}
+    if namespace:
+        fields["namespace"] = dumps(list(namespace))
+    if key is not None:
+        fields["key"] = dumps(key)
+    return fields
+
+
+def merge_fields(body: str, changes: Fields) -> dict[str, str]:
+    """A payload with some fields replaced; a field changed to ``null`` goes, and so does what named the write and not the state."""
+    old: dict[str, Any] = loads(body)
+    fields = {name: dumps(value) for name, value in old.items() if name != "idempotency_key"}
+    fields.update(changes)
+    return {name: text for name, text in fields.items() if text != "null"}
+
+
+def _worth_touching(old: int | None, new: int | None, ttl: int | None) -> bool:
+    if old is None or new is None:
+        return old != new
+    return new - old >= max((ttl or 0) // 10, 1)
+
+
+def _not_found(draft: Draft) -> RecordNotFound:
+    wanted = f"key {draft.key!r}" if draft.record is None else f"id {id_text(draft.record)}"
+    return RecordNotFound(f"no memory with {wanted} in this scope: it was never here, is forgotten or has expired")
+
+
+def plan_all(planner: Planner, drafts: Sequence[Draft]) -> list[Written]:
+    """Plan the drafts of one transaction in order."""
+    return [planner.plan(draft) for draft in drafts]

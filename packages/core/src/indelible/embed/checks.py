@@ -1,0 +1,79 @@
+"""Check what is given to an embedder, and what a foreign one gives back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indelible.errors import InvalidInput, ModelError
+
+if TYPE_CHECKING:
+    from indelible.embed.protocol import Vectors
+
+
+def checked_text(text: object) -> str:
+    """Give the text back.
+
+    Raises:
+        InvalidInput: it is not a ``str``, or holds a lone surrogate, which no tokenizer can read.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"a text to embed must be a str, not {type(text).__name__}")
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"a text to embed holds a lone surrogate at character {error.start}: decode it properly first") from error
+    return text
+
+
+def checked_texts(texts: object) -> list[str]:
+    """Give the texts as a list. Raises ``InvalidInput`` as ``checked_text`` does, and for one text where several belong."""
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InvalidInput(f"embed_documents takes a list of str, not {type(texts).__name__}: for one text give [text]")
+    return [checked_text(text) for text in texts]
+
+
+def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vectors:
+    """Make float32 rows of unit length out of what a model returned.
+
+    Args:
+        raw: a list of lists of numbers, an array, an iterator of rows: anything numpy can turn into a table of numbers.
+        count: how many rows it must have.
+        dim: how many numbers each must have; ``None`` for any.
+        name: of the model, for messages.
+
+    Raises:
+        ModelError: it is something else, has another shape, or a row that is not finite or all zero.
+    """
+    import numpy as np
+
+    if inspect.iscoroutine(raw):
+        raw.close()
+        raise ModelError(f"embedder {name} returned a coroutine: give its synchronous form")
+    try:
+        table = np.asarray(list(raw) if isinstance(raw, Iterator) else raw)
+    except Exception as error:  # ragged rows, or whatever a foreign object does when numpy looks at it
+        raise ModelError(f"embedder {name} returned {type(raw).__name__}, which is no table of numbers: {error}") from error
+    if table.dtype.kind not in "fiu" or table.ndim != 2:
+        raise ModelError(f"embedder {name} returned {_described(raw, table.shape)} where one row of numbers per text was due")
+    if table.shape[0] != count:
+        raise ModelError(f"embedder {name} returned {table.shape[0]} vectors for {count} texts")
+    if table.shape[1] == 0 or (dim is not None and table.shape[1] != dim):
+        due = "at least one" if dim is None else str(dim)
+        raise ModelError(f"embedder {name} returned vectors of {table.shape[1]} numbers, {due} were due")
+    rows = table.astype(np.float64)
+    peaks = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    if not np.isfinite(peaks).all():
+        raise ModelError(f"embedder {name} returned a vector with NaN or infinity, for text {int(np.isfinite(peaks).argmin())} of {count}")
+    if not peaks.all():
+        raise ModelError(f"embedder {name} returned a vector of zeros, which has no direction, for text {int(peaks.argmin())} of {count}")
+    rows /= peaks  # first, so that neither huge nor tiny numbers overflow when squared
+    unit: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def _described(raw: object, shape: tuple[int, ...]) -> str:
+    kind = type(raw).__name__
+    return f"{kind} of shape {shape}" if shape else kind

@@ -1,0 +1,1 @@
+"""The search layer: words, scoring, filters, fusion, priors, diversity and budgets. Pure functions on plain values, no I/O."""

@@ -1,0 +1,331 @@
+"""Keyword queries: what a query asks for, what an index must hold to find it, and how a hit is scored.
+
+An index only *finds*. ``find_tokens`` says what to look for among ``index_tokens`` and ``index_stems``; every candidate is then counted
+by ``counts`` over its words, and scored over nothing but the documents of the asked slice. Each step that bounds work keeps the
+candidates a superset of the hits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, Literal
+
+from indelible.errors import InvalidInput
+from indelible.search.arguments import shown
+from indelible.search.normalise import STOP_WORDS, is_unspaced, runs, stem, tokens
+
+Match = Literal["all", "any"]
+Scoring = Literal["tf", "bm25"]
+
+MAX_ALTERNATIVES: Final = 256
+"""Most phrases an index is asked for. Of one unspaced run, and of a whole ``any`` query, no more than these count: the rest of so long
+a text is ignored. An ``all`` query keeps every term, and only ``find_tokens`` stops here: candidates must still hold the others."""
+STEM_MARK: Final = "\u02e2"
+"""Stands before a stem in an index: a raised s, a letter to every engine, which NFKC turns into an ``s``, so no token holds it."""
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for.
+
+    Attributes:
+        alternatives: phrases, each one or more consecutive tokens; the term occurs where any of them begins.
+    """
+
+    alternatives: tuple[Phrase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordQuery:
+    """A query as data.
+
+    Attributes:
+        terms: distinct, in the order of the text; without any there are no hits.
+        match: whether every term must occur, or one.
+        stemmed: whether words are compared by their English stems; the terms then hold stems.
+    """
+
+    terms: tuple[Term, ...]
+    match: Match = "all"
+    stemmed: bool = False
+
+
+def parse_query(text: str, *, match: Match = "all", stemmed: bool = False) -> KeywordQuery:
+    """Read a query. No character of it is syntax.
+
+    A word is a term of whole words. A run of one or two characters of an unspaced script is a phrase; a longer one is the OR of its
+    overlapping pairs.
+
+    Args:
+        text: what the user typed.
+        match: whether every term must occur or one.
+        stemmed: the keyword channel of hybrid recall: English stems, stop words dropped unless nothing would be left, and always
+            ``any``.
+
+    Raises:
+        InvalidInput: the text is no ``str``, or empty or blank; ``match`` is neither ``all`` nor ``any``.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"a query must be a str, got {type(text).__name__}")
+    if not text.strip():
+        raise InvalidInput("the query is empty: give at least one word, or list the records instead")
+    if match not in ("all", "any"):
+        raise InvalidInput(f"match must be 'all' or 'any', got {shown(match)}")
+    pieces = dict.fromkeys(runs(text))
+    if stemmed:
+        match = "any"
+        pieces = dict.fromkeys(map(stem, [piece for piece in pieces if piece not in STOP_WORDS] or pieces))
+    terms = map(_term, pieces)
+    return KeywordQuery(_leading(terms) if match == "any" else tuple(terms), match, stemmed)
+
+
+def _leading(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """The first terms, as many as an index can be asked for; at least one, if there is one."""
+    kept: list[Term] = []
+    phrases = 0
+    for term in terms:
+        phrases += len(term.alternatives)
+        if kept and phrases > MAX_ALTERNATIVES:
+            break
+        kept.append(term)
+    return tuple(kept)
+
+
+def _term(piece: str) -> Term:
+    if not is_unspaced(piece[0]):
+        return Term(((piece,),))
+    if len(piece) <= 2:
+        return Term((tuple(piece),))
+    return Term(tuple(dict.fromkeys(pairwise(piece)))[:MAX_ALTERNATIVES])
+
+
+def index_tokens(text: str) -> str:
+    """The words of a text as an index stores them: in order, joined by single spaces.
+
+    Every character but the spaces is a letter or digit of ASCII or lies beyond ASCII, so an engine that cuts at ASCII punctuation and
+    spaces only (the ``ascii`` tokenizer of SQLite's FTS5) sees exactly these tokens at these positions.
+    """
+    return " ".join(tokens(text))
+
+
+def index_stems(text: str) -> str:
+    """The marked stems of those words of a text that differ from their stem, distinct, in order of first occurrence."""
+    return " ".join(_marked_stems(tokens(text)))
+
+
+def _marked_stems(words: Iterable[str]) -> Iterable[str]:
+    stems = ((word, stem(word)) for word in dict.fromkeys(words))
+    return dict.fromkeys(STEM_MARK + stemmed for word, stemmed in stems if stemmed != word)
+
+
+def find_tokens(query: KeywordQuery) -> tuple[tuple[Phrase, ...], ...]:
+    """What an index should look for: for each term its alternatives, each a phrase of index tokens.
+
+    A document that the query matches holds at least one alternative of every entry (``match="all"``) or of some entry (``any``). An
+    engine without phrases may ask for the tokens of a phrase in any order: candidates are verified by ``counts`` in any case.
+    """
+    terms = _leading(query.terms) if query.match == "all" else query.terms
+    if not query.stemmed:
+        return tuple(term.alternatives for term in terms)
+    return tuple(tuple(found for phrase in term.alternatives for found in _stemmed_phrases(phrase)) for term in terms)
+
+
+def _stemmed_phrases(phrase: Phrase) -> Iterable[Phrase]:
+    """Index phrases for a stem: the word that is its own stem, and the mark of the words that are not."""
+    if len(phrase) > 1 or not phrase[0].isascii():
+        return (phrase,)
+    marked = (STEM_MARK + phrase[0],)
+    return (phrase, marked) if stem(phrase[0]) == phrase[0] else (marked,)
+
+
+class _ByStem(dict[str, int]):
+    """The term of any word, by its stem, worked out once for each word that the documents hold; -1 for none."""
+
+    def __init__(self, terms: dict[str, int]) -> None:
+        super().__init__()
+        self._terms = terms
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = self._terms.get(stem(word), -1)
+        return number
+
+
+class _Occurrences:
+    """Counts the terms of one query in many documents."""
+
+    def __init__(self, query: KeywordQuery) -> None:
+        self._size = len(query.terms)
+        self._stemmed = query.stemmed
+        self._phrases: dict[str, list[tuple[int, Phrase]]] = {}
+        for number, term in enumerate(query.terms):
+            for phrase in term.alternatives:
+                self._phrases.setdefault(phrase[0], []).append((number, phrase))
+        # Where every word stands for one term, as in most queries, counting needs no look at positions.
+        self._words: dict[str, int] | None = None
+        if all(len(users) == 1 and len(users[0][1]) == 1 for users in self._phrases.values()):
+            words = {word: users[0][0] for word, users in self._phrases.items()}
+            self._words = _ByStem(words) if query.stemmed else words
+
+    def count(self, document_tokens: Sequence[str]) -> tuple[int, ...]:
+        if self._words is None:
+            return self._count_phrases([stem(word) for word in document_tokens] if self._stemmed else document_tokens)
+        look_up = self._words.__getitem__ if self._stemmed else self._words.get
+        found = Counter(map(look_up, document_tokens))
+        return tuple([found.get(number, 0) for number in range(self._size)])
+
+    def _count_phrases(self, words: Sequence[str]) -> tuple[int, ...]:
+        last, found = [-1] * self._size, [0] * self._size
+        for position, word in enumerate(words):
+            for number, phrase in self._phrases.get(word, ()):
+                fits = len(phrase) == 1 or tuple(words[position : position + len(phrase)]) == phrase
+                # Two alternatives that begin at one place are one occurrence.
+                if fits and last[number] != position:
+                    last[number] = position
+                    found[number] += 1
+        return tuple(found)
+
+
+def counts(query: KeywordQuery, document_tokens: Sequence[str]) -> tuple[int, ...]:
+    """How often each term occurs in a document.
+
+    Args:
+        query: a parsed query.
+        document_tokens: the words of the document as ``tokens`` gives them, unstemmed.
+    """
+    return _Occurrences(query).count(document_tokens)
+
+
+def matches(query: KeywordQuery, counts: Sequence[int]) -> bool:
+    """Whether a document with these counts is a hit; never, if the query has no terms."""
+    return bool(counts) and (all(counts) if query.match == "all" else any(counts))
+
+
+def score_tf(counts: Sequence[int]) -> float:
+    """Term frequency: the occurrences of all terms."""
+    return float(sum(counts))
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStats:
+    """What bm25 knows about a whole slice.
+
+    Attributes:
+        n: documents.
+        average_length: mean number of words.
+        document_frequencies: for each term of the query, how many documents it occurs in.
+    """
+
+    n: int
+    average_length: float
+    document_frequencies: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25:
+    """Okapi BM25 with the idf ``ln(1 + (n - df + 0.5) / (df + 0.5))``, which is positive even for a word of every document.
+
+    That keeps the hits those of term frequency: a score is above zero exactly where a term occurs.
+
+    Attributes:
+        n: documents of the slice.
+        average_length: mean number of words in them.
+        document_frequencies: for each term, how many of them it occurs in.
+        k1: how soon more occurrences stop mattering.
+        b: how much long documents are held back, 0 to 1.
+    """
+
+    n: int
+    average_length: float
+    document_frequencies: tuple[int, ...]
+    k1: float = 1.2
+    b: float = 0.75
+    idf: tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        idf = (math.log1p((max(self.n, df) - df + 0.5) / (df + 0.5)) for df in self.document_frequencies)
+        object.__setattr__(self, "idf", tuple(idf))
+
+    def score(self, counts: Sequence[int], length: int) -> float:
+        """The score of one document.
+
+        Args:
+            counts: occurrences of each term.
+            length: words of the document.
+        """
+        relative = length / self.average_length if self.average_length > 0 else 1.0
+        held_back = self.k1 * (1.0 - self.b + self.b * relative)
+        return sum(
+            (idf * count * (self.k1 + 1.0) / (count + held_back) for idf, count in zip(self.idf, counts, strict=True) if count), start=0.0
+        )
+
+
+def rank(
+    query: KeywordQuery,
+    documents: Sequence[tuple[int, str | Sequence[str]]],
+    *,
+    scoring: Scoring = "tf",
+    corpus: CorpusStats | None = None,
+) -> list[tuple[int, float]]:
+    """The hits among some documents, best first.
+
+    Ties: the greater document id, which is the newer document, comes first. The hits are the same for both ways of scoring.
+
+    Args:
+        query: a parsed query.
+        documents: id and text of each; the text raw, as ``index_tokens`` made it, or already cut by ``tokens``.
+        scoring: term frequency, or bm25.
+        corpus: what bm25 needs of the whole slice; ``None`` where ``documents`` are the whole slice.
+
+    Raises:
+        InvalidInput: another ``scoring``, or a ``corpus`` made for another query.
+    """
+    if scoring not in ("tf", "bm25"):
+        raise InvalidInput(f"scoring must be 'tf' or 'bm25', got {shown(scoring)}")
+    if not query.terms:
+        return []
+    rows = _count_all(query, documents)
+    score = _scorer(query, rows, corpus) if scoring == "bm25" else _tf_scorer
+    hits = [(document, score(found, length)) for document, found, length in rows if matches(query, found)]
+    return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
+
+
+def corpus_stats(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> CorpusStats:
+    """What bm25 needs to know, counted over all documents of a slice."""
+    return _stats(query, _count_all(query, documents))
+
+
+_Row = tuple[int, tuple[int, ...], int]
+
+
+def _count_all(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> list[_Row]:
+    occurrences = _Occurrences(query)
+    rows = []
+    for document, text in documents:
+        words = tokens(text) if isinstance(text, str) else text
+        rows.append((document, occurrences.count(words), len(words)))
+    return rows
+
+
+def _stats(query: KeywordQuery, rows: Sequence[_Row]) -> CorpusStats:
+    frequencies = tuple(sum(1 for _, found, _ in rows if found[number]) for number in range(len(query.terms)))
+    total = sum(length for _, _, length in rows)
+    return CorpusStats(len(rows), total / len(rows) if rows else 0.0, frequencies)
+
+
+def _scorer(query: KeywordQuery, rows: Sequence[_Row], corpus: CorpusStats | None) -> Callable[[Sequence[int], int], float]:
+    stats = _stats(query, rows) if corpus is None else corpus
+    if len(stats.document_frequencies) != len(query.terms):
+        raise InvalidInput(
+            f"the corpus counts {len(stats.document_frequencies)} terms, the query has {len(query.terms)}: count it for this query"
+        )
+    return Bm25(stats.n, stats.average_length, stats.document_frequencies).score
+
+
+def _tf_scorer(counts: Sequence[int], length: int) -> float:
+    return score_tf(counts)
