@@ -23,10 +23,12 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
 
 
 def test_vectors_are_the_reference_vectors(embedder: Embedder, reference: dict[str, Any]) -> None:
+    """Quantised sums differ a little between processors and releases of onnxruntime; the static table is plain arithmetic."""
+    least = 0.99 if embedder.id == "bge-256" else 0.9999
     expected = np.array(reference[embedder.id], dtype=np.float32)
     vectors = embedder.embed_documents(reference["texts"])
     cosines = (vectors * expected).sum(axis=1) / np.linalg.norm(expected, axis=1)
-    assert cosines.min() > 0.99
+    assert cosines.min() > least
 
 
 def test_vectors_are_float32_unit_rows_of_the_stated_size(embedder: Embedder, reference: dict[str, Any]) -> None:

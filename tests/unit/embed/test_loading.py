@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -146,6 +147,7 @@ def in_child(work: Callable[[], bytes]) -> bytes:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # the system ends a child that hangs, whatever it waits for
         try:
             os.write(write, work())
         finally:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from indelible.search.keyword import STEM_MARK, KeywordQuery, find_tokens, index_stems, index_tokens, parse_query, rank
 from indelible.search.normalise import stem, tokens
 
-WORDS = "run running runs memory memories organisation university universal happy happily é 学习 机器学 日 한국 ไทย हिन्दी 😍 🫠 ß x1".split()
+WORDS = (
+    "run running runs memory memories organisation university universal happy happily é 学习 机器学 日 한국 ไทย हिन्दी 😍 🫠 ß x1".split()
+)
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 same_index = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -107,11 +108,12 @@ def test_a_query_is_text(text: str) -> None:
 
 def test_unknown_settings_are_refused() -> None:
     """`match` and `scoring` have two values each."""
-    for wrong in ("some", 10**5000, []):
+    wrong_values: list[Any] = ["some", 10**5000, []]
+    for wrong in wrong_values:
         with pytest.raises(InvalidInput, match="'all' or 'any'"):
-            parse_query("a", match=wrong)  # type: ignore[arg-type]  # a wrong value is the point
+            parse_query("a", match=wrong)
         with pytest.raises(InvalidInput, match="'tf' or 'bm25'"):
-            rank(parse_query("a"), [], scoring=wrong)  # type: ignore[arg-type]  # a wrong value is the point
+            rank(parse_query("a"), [], scoring=wrong)
 
 
 @pytest.mark.parametrize("text", ["!?", "...", "-", "*", "\x00", "\ud800", "((((", "\u200b"])

@@ -15,6 +15,7 @@ from indelible.base.event import Event
 from indelible.base.plan import Draft, PartVector, Written
 from indelible.base.record import ANY_SCOPE, Namespace, Scope, ScopeFilter
 from indelible.base.standing import Standing
+from indelible.errors import UnsupportedOperation
 
 
 class Indexer(Protocol):
@@ -39,6 +40,7 @@ class Selection:
         expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
         records, keys, parent: only these.
         equals: conditions on metadata that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
+        hidden: also records that are forgotten or superseded, as they stand now.
         order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
         descending, limit, offset: of the answer.
     """
@@ -53,6 +55,7 @@ class Selection:
     keys: tuple[str, ...] | None = None
     parent: str | None = None
     equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    hidden: bool = False
     order: Literal["created", "updated"] = "created"
     descending: bool = False
     limit: int | None = None
@@ -145,6 +148,20 @@ class Report:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """What ``vacuum`` did.
+
+    Attributes:
+        bytes_before, bytes_after: size of the database and its log on disk.
+        busy: a reader or writer was in the way of the checkpoint; nothing is lost, call again when it is gone.
+    """
+
+    bytes_before: int
+    bytes_after: int
+    busy: bool
+
+
 class Backend(ABC):
     """The border between the faces and a medium. All methods may be called from any thread."""
 
@@ -204,8 +221,24 @@ class Backend(ABC):
         """How much indexed text a selection has."""
 
     @abstractmethod
-    def vectors(self, selection: Selection, models: Sequence[str], *, after: int = 0) -> list[VectorRow]:
-        """Vectors of a selection made by any of some models; with ``after``, only of states that began after that version."""
+    def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
+        """Vectors of a selection made by any of some models, by record and part."""
+
+    @abstractmethod
+    def models(self) -> list[str]:
+        """Names of every model that made a vector here, sorted."""
+
+    @abstractmethod
+    def changed(self, after: int) -> set[bytes]:
+        """Records that events after a version are about."""
+
+    @abstractmethod
+    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
+        """Records of a selection that have no vector of any of some models."""
+
+    @abstractmethod
+    def stored_vectors(self, version: int) -> list[PartVector]:
+        """Every vector of a state, sorted by model and part."""
 
     @abstractmethod
     def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
@@ -238,6 +271,24 @@ class Backend(ABC):
     @abstractmethod
     def statistics(self) -> dict[str, Any]:
         """Numbers for ``health`` and ``doctor``; no content."""
+
+    def vacuum(self) -> Vacuumed:
+        """Reclaim space; never changes an answer.
+
+        Raises:
+            UnsupportedOperation: the medium has nothing to reclaim.
+        """
+        raise UnsupportedOperation(f"{type(self).__name__} has no vacuum: there is nothing to reclaim")
+
+    def backup(self, target: str) -> Report:
+        """Copy the store to a new file, verify the copy, and mark it so that it takes a device identity of its own when opened.
+
+        Raises:
+            InvalidInput: the file exists.
+            IntegrityFailure: the copy does not verify.
+            UnsupportedOperation: the medium cannot be copied to a file.
+        """
+        raise UnsupportedOperation(f"{type(self).__name__} makes no backup files: export the log instead")
 
     @abstractmethod
     def close(self) -> None:

@@ -8,163 +8,27 @@ All drafts are planned before one is written, each seeing those before it, so a 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from indelible.base.canonical import dumps, loads
 from indelible.base.clock import tick
-from indelible.base.event import CHAIN_START, SALT_BYTES, Op, PurgeReason, compose_body, event_hash, payload_commitment
+from indelible.base.draft import NOTHING as NOTHING
+from indelible.base.draft import Draft as Draft
+from indelible.base.draft import Fields as Fields
+from indelible.base.draft import Head as Head
+from indelible.base.draft import Lookup as Lookup
+from indelible.base.draft import OldState as OldState
+from indelible.base.draft import PartVector as PartVector
+from indelible.base.draft import Planned as Planned
+from indelible.base.draft import Written as Written
+from indelible.base.event import SALT_BYTES, Op, compose_body, event_hash, payload_commitment
 from indelible.base.ids import IdSource, id_text, uuid7
-from indelible.base.record import ANY_SCOPE, NO_SCOPE, UNSET, Namespace, Scope, ScopeFilter, Unset
+from indelible.base.record import Namespace, Scope, Unset
 from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import InvalidInput, RecordNotFound, VersionConflict
 
 
-class PartVector(NamedTuple):
-    """A vector to keep with a record's version.
-
-    Attributes:
-        part: name of the part it stands for.
-        model: identity of what made it.
-        data: little-endian float32.
-    """
-
-    part: str
-    model: str
-    data: bytes
-
-
-Fields = Mapping[str, str]
-"""Payload fields by name, each as canonical JSON text."""
-IfMissing = Literal["error", "ignore", "record"]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a face asks to be written.
-
-    Attributes:
-        op: REMEMBER writes the whole state, under ``key`` or as a new record; REVISE changes the given fields; RESTORE brings back
-            ``restore_version`` (``None``: the state before the current one); FORGET, VOTE, TOUCH and PURGE name a record.
-        namespace: where; ``None`` (only with ``record``) for wherever the record is.
-        scope: whose, for REMEMBER and for drafts that name a key.
-        within: the scopes that a draft naming a record may reach; outside is "not found".
-        record, key: which record is meant; neither, for REMEMBER, makes a new one.
-        fields: the payload.
-        expires_at: UTC milliseconds, ``None`` never, ``UNSET`` unchanged.
-        expected_version: what the record's version must be, 0 for "must not exist".
-        idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
-        vectors: ``None`` keeps those of the state before.
-        if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.
-        touch_ttl: for TOUCH, the record's whole time to live; smaller moves than a tenth of it are not worth an event.
-        reason: for PURGE.
-    """
-
-    op: Op
-    namespace: Namespace | None = ()
-    scope: Scope = NO_SCOPE
-    within: ScopeFilter = ANY_SCOPE
-    record: bytes | None = None
-    key: str | None = None
-    fields: Fields | None = None
-    expires_at: int | None | Unset = UNSET
-    expected_version: int | None = None
-    idempotency_key: str | None = None
-    vectors: tuple[PartVector, ...] | None = None
-    if_missing: IfMissing = "error"
-    restore_version: int | None = None
-    touch_ttl: int | None = None
-    reason: PurgeReason = PurgeReason.REQUEST
-
-
-class Head(NamedTuple):
-    """Where the log ends, and where this device's chain does."""
-
-    version: int = 0
-    recorded_at: int = 0
-    clock: int = 0
-    device: bytes = b""
-    seq: int = 0
-    hash: bytes = CHAIN_START
-
-
-class OldState(NamedTuple):
-    """An earlier state of a record."""
-
-    version: int
-    op: Op
-    body: str
-    expires_at: int | None
-
-
-class Lookup(Protocol):
-    """What a planner asks a backend, inside the write transaction."""
-
-    def standing(self, record: bytes) -> Standing | None:
-        """How a record stands now, hidden or not; ``None`` if unknown or purged."""
-        ...
-
-    def holder(self, slot: Slot) -> Standing | None:
-        """The record that holds a key, hidden or not."""
-        ...
-
-    def claimants(self, slot: Slot) -> list[Standing]:
-        """Every record that was ever written under a key."""
-        ...
-
-    def body(self, version: int) -> str:
-        """The payload of a state event."""
-        ...
-
-    def retried(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
-        """What a write with this idempotency key made."""
-        ...
-
-    def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:
-        """A state event of a record: that version, or (``None``) the last one below ``before``."""
-        ...
-
-
-class Planned(NamedTuple):
-    """An event ready to be written, with the rows of the projection it opens and closes."""
-
-    version: int
-    seq: int
-    clock: int
-    op: Op
-    record: bytes
-    commitment: bytes | None
-    expires_at: int | None
-    hash: bytes
-    salt: bytes | None
-    body: str | None
-    opens: tuple[Standing, ...] = ()
-    vectors: tuple[PartVector, ...] | None = None
-    vectors_of: int | None = None
-    idempotency_key: str | None = None
-    is_new: bool = False
-
-
-class Written(NamedTuple):
-    """What became of a draft.
-
-    Attributes:
-        record: the id, ``None`` if there was nothing to act on.
-        version: the event, or the record's version where nothing was written.
-        changed: whether there is a new event.
-        standing: how the record stands after it; ``None`` after a purge, or for nothing.
-        body: the payload of that state; ``None`` where the caller has no use for it.
-    """
-
-    record: bytes | None
-    version: int
-    changed: bool
-    standing: Standing | None = None
-    body: str | None = None
-
-
-NOTHING = Written(None, 0, False)
 RandomSource = Callable[[int], bytes]
 
 
@@ -289,6 +153,7 @@ class Planner:
             draft.vectors or (),
             None,
             draft.idempotency_key,
+            draft.record,
         )
 
     def _first_try(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
@@ -386,9 +251,10 @@ class Planner:
         vectors: tuple[PartVector, ...],
         vectors_of: int | None,
         idempotency_key: str | None = None,
+        new_record: bytes | None = None,
     ) -> Written:
         self._clock = tick(self._clock, self._now_us)
-        record = found.record if found is not None else self._new_id(self._clock)
+        record = found.record if found is not None else new_record or self._new_id(self._clock)
         body = compose_body(fields)
         version = self._version + 1
         parent = loads(fields["parent"]) if "parent" in fields else None

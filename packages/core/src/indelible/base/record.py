@@ -236,5 +236,11 @@ class Change:
 
 def one_line(text: str | None) -> str:
     """Text as a JSON string: quoted, every line break and control character escaped, so that it is one line for sure."""
-    quoted = dumps(text or "")
-    return "".join(c if c == " " or c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in quoted)
+    return escape_line(dumps(text or ""))
+
+
+def escape_line(text: str) -> str:
+    """Text with everything that is not printable (line breaks, control, bidi, zero-width and tag characters) written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in text)

@@ -14,8 +14,6 @@ from indelible.embed.word_pieces import WordPieces, short
 from indelible.errors import InvalidInput, ModelError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from indelible.embed.protocol import Vector, Vectors
 
 _MOST_WORKERS = 4  # more threads than that only take the machine away from its owner
@@ -52,7 +50,7 @@ class OnnxEmbedder:
         self._workers = workers or min(_MOST_WORKERS, _processors())
         bundle = Bundle(folder)
         self._pieces = OncePerProcess(lambda: WordPieces(bundle.file("tokenizer.json")))
-        self._session = OncePerProcess(lambda: _opened(bundle))
+        self._session = OncePerProcess(lambda: _session(bundle))
 
     def __repr__(self) -> str:
         return f"OnnxEmbedder({self.id!r})"
@@ -102,18 +100,10 @@ def _each(one: Callable[[str], Vector], texts: Sequence[str], workers: int) -> l
     return [one(text) for text in texts]
 
 
-def _opened(bundle: Bundle) -> Any:
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        checking = pool.submit(bundle.file, f"{OnnxEmbedder.id}.onnx")  # hashing 35 MB and importing go on side by side
-        with needs_embed_extra("onnxruntime"):
-            import onnxruntime
-        path = checking.result()
-    return _session(onnxruntime, path)
-
-
-def _session(onnxruntime: Any, path: Path) -> Any:
+def _session(bundle: Bundle) -> Any:
+    with needs_embed_extra("onnxruntime"):
+        import onnxruntime
+    path = bundle.file(f"{OnnxEmbedder.id}.onnx")
     try:
         onnxruntime.disable_telemetry_events()  # some builds for Windows report; nothing of ours does
         options = onnxruntime.SessionOptions()

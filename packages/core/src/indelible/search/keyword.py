@@ -8,7 +8,6 @@ candidates a superset of the hits.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -98,10 +97,8 @@ def _leading(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _term(piece: str) -> Term:
-    if not is_unspaced(piece[0]):
+    if len(piece) == 1 or not is_unspaced(piece[0]):
         return Term(((piece,),))
-    if len(piece) <= 2:
-        return Term((tuple(piece),))
     return Term(tuple(dict.fromkeys(pairwise(piece)))[:MAX_ALTERNATIVES])
 
 
@@ -145,14 +142,14 @@ def _stemmed_phrases(phrase: Phrase) -> Iterable[Phrase]:
 
 
 class _ByStem(dict[str, int]):
-    """The term of any word, by its stem, worked out once for each word that the documents hold; -1 for none."""
+    """The term of any word, by its stem, worked out once for each word that the documents hold; 0 for none."""
 
     def __init__(self, terms: dict[str, int]) -> None:
         super().__init__()
         self._terms = terms
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self._terms.get(stem(word), -1)
+        number = self[word] = self._terms.get(stem(word), 0)
         return number
 
 
@@ -169,15 +166,18 @@ class _Occurrences:
         # Where every word stands for one term, as in most queries, counting needs no look at positions.
         self._words: dict[str, int] | None = None
         if all(len(users) == 1 and len(users[0][1]) == 1 for users in self._phrases.values()):
-            words = {word: users[0][0] for word, users in self._phrases.items()}
+            words = {word: users[0][0] + 1 for word, users in self._phrases.items()}
             self._words = _ByStem(words) if query.stemmed else words
 
     def count(self, document_tokens: Sequence[str]) -> tuple[int, ...]:
         if self._words is None:
             return self._count_phrases([stem(word) for word in document_tokens] if self._stemmed else document_tokens)
         look_up = self._words.__getitem__ if self._stemmed else self._words.get
-        found = Counter(map(look_up, document_tokens))
-        return tuple([found.get(number, 0) for number in range(self._size)])
+        # Terms are numbered from 1 here, so that the words of none are dropped without a step of Python for each.
+        found = [0] * (self._size + 1)
+        for number in filter(None, map(look_up, document_tokens)):
+            found[number] += 1
+        return tuple(found[1:])
 
     def _count_phrases(self, words: Sequence[str]) -> tuple[int, ...]:
         last, found = [-1] * self._size, [0] * self._size

@@ -20,9 +20,11 @@ from indelible.backend.interface import (
     Report,
     Row,
     Selection,
+    Vacuumed,
     VectorRow,
 )
 from indelible.backend.sqlite.connection import BUSY_TIMEOUT_S, PRAGMAS, Connections
+from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import place
 from indelible.backend.sqlite.ingest import Ingestion
 from indelible.backend.sqlite.keyword import find_candidates
@@ -31,11 +33,11 @@ from indelible.backend.sqlite.schema import SCHEMA_VERSION, prepare, queries
 from indelible.backend.sqlite.selection import STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, Transaction, namespace_labels, namespace_text, standing_of
 from indelible.backend.sqlite.upkeep import (
-    Vacuumed,
     Verification,
     check_keyword_index,
     checkpoint,
     copied,
+    open_read_only,
     read_events,
     size_on_disk,
     vacuum,
@@ -93,15 +95,18 @@ class SqliteBackend(Backend):
         new_id: IdSource = uuid7,
         timeout_s: float = BUSY_TIMEOUT_S,
     ) -> None:
-        self.path = path
         self._indexer = indexer
         self._clock = clock or SystemClock()
         self._new_id = new_id
         self._names = SliceNames()
         self._connections = Connections(path, timeout_s)
-        prepare(self._connections)
+        self.path = self._connections.path
         self._known: _KnownLog | None = None
-        self._place = _MEMORY_PLACE if self._connections.in_memory else place(path)
+        try:
+            prepare(self._connections)
+        except BaseException:
+            self._connections.close()
+            raise
 
     # Writing
 
@@ -141,13 +146,15 @@ class SqliteBackend(Backend):
         """This file's device; one that is a copy gets a new one, and the head it goes on from."""
         sql = queries()
         stored = connection.execute(sql["meta"], ("device",)).fetchone()
+        # Looked at anew each time: another file may stand under this name than when the store was opened.
+        here = _MEMORY_PLACE if self._connections.in_memory else place(self.path)
         at = connection.execute(sql["meta"], ("place",)).fetchone()
-        if stored is not None and at is not None and at[0] == self._place:
+        if stored is not None and at is not None and at[0] == here:
             continues = connection.execute(sql["meta"], ("continues",)).fetchone()
             return stored[0], None if continues is None else transaction.head(continues[0])
         device = os.urandom(ID_BYTES)
         connection.execute(sql["set_meta"], ("device", device))
-        connection.execute(sql["set_meta"], ("place", self._place))
+        connection.execute(sql["set_meta"], ("place", here))
         if stored is None:
             return device, None
         # Said by an event of the first transaction that writes something, which need not be this one.
@@ -251,10 +258,32 @@ class SqliteBackend(Backend):
         with self._connections.read() as connection:
             return Corpus(*connection.execute(sql, where.values).fetchone())
 
-    def vectors(self, selection: Selection, models: Sequence[str], *, after: int = 0) -> list[VectorRow]:
+    def models(self) -> list[str]:
+        with self._connections.read() as connection:
+            return [row[0] for row in connection.execute("SELECT name FROM model ORDER BY name").fetchall()]
+
+    def changed(self, after: int) -> set[bytes]:
+        with self._connections.read() as connection:
+            return {row[0] for row in connection.execute("SELECT record FROM event WHERE version > ?", (after,)).fetchall()}
+
+    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
         where = state_conditions(selection)
-        if after:
-            where.add("s.live_from > ?", after)
+        where.add(
+            "NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.model IN "
+            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))))",
+            json.dumps(list(models)),
+        )
+        sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, where.values).fetchall()
+            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
+
+    def stored_vectors(self, version: int) -> list[PartVector]:
+        with self._connections.read() as connection:
+            return [PartVector(*row) for row in connection.execute(queries()["stored_vectors"], (version,)).fetchall()]
+
+    def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
+        where = state_conditions(selection)
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
             f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON v.doc = s.doc {join} WHERE {where.sql} "
@@ -315,25 +344,11 @@ class SqliteBackend(Backend):
             rebuild_views(self._transaction(connection))
 
     def vacuum(self) -> Vacuumed:
-        """Reclaim space; never changes an answer."""
         return vacuum(self._connections)
 
     def backup(self, target: str) -> Report:
-        """Copy the store to a new file and verify the copy.
-
-        Raises:
-            InvalidInput: the file exists.
-            IntegrityFailure: the copy does not verify.
-        """
-        with copied(self._connections, target) as partial:
-            copy = SqliteBackend(partial, self._indexer, clock=self._clock)
-            try:
-                report = copy.verify()
-            finally:
-                copy.close()
-            if not report.ok:
-                raise IntegrityFailure(f"the copy of {self.path} does not verify, no backup was made: {'; '.join(report.problems[:3])}")
-        return report
+        with copied(self._connections.read(), target) as partial:
+            return verified(partial, self._indexer, self._clock)
 
     def statistics(self) -> dict[str, Any]:
         now_ms = self._clock.now_us() // 1000
@@ -373,3 +388,32 @@ def _bisect(connection: sqlite3.Connection, column: Literal["txn", "recorded_at"
         value = connection.execute(f"SELECT {column} FROM event WHERE version = ?", (middle,)).fetchone()[0]
         low, high = (middle, high) if value <= bound else (low, middle - 1)
     return low
+
+
+def restore_file(backup: str, target: str, indexer: Indexer, clock: Clock) -> Report:
+    """Make a new store from a backup, verified; it takes a device identity of its own before it writes.
+
+    Raises:
+        InvalidInput: something stands at the target.
+        IntegrityFailure: the backup does not verify.
+        SchemaMismatch: it is not one of ours, or of a newer release.
+        StoreUnavailable: there is no such backup.
+    """
+    with translated(backup), copied(open_read_only(backup), target) as partial:
+        return verified(partial, indexer, clock)
+
+
+def verified(path: str, indexer: Indexer, clock: Clock) -> Report:
+    """The report on a copy that nobody else has open.
+
+    Raises:
+        IntegrityFailure: it does not verify.
+    """
+    copy = SqliteBackend(path, indexer, clock=clock)
+    try:
+        report = copy.verify()
+    finally:
+        copy.close()
+    if not report.ok:
+        raise IntegrityFailure(f"the copy does not verify and was not kept: {'; '.join(report.problems[:3])}")
+    return report

@@ -13,7 +13,8 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from indelible.backend.sqlite.failures import is_final, translated
 from indelible.backend.sqlite.files import Identity, create_file, identity
@@ -55,12 +56,14 @@ class Connections:
     """
 
     def __init__(self, path: str, timeout_s: float = BUSY_TIMEOUT_S) -> None:
-        self.path = path
         self.in_memory = path == MEMORY
-        self.created = False if self.in_memory else create_file(path)
+        # SQLite keeps its side files beside the real file, and the current folder may change while the store is open.
+        self.path = path if self.in_memory else os.path.realpath(path)
+        self.created = False if self.in_memory else create_file(self.path)
         self._timeout_s = timeout_s
-        self.lock = WriterLock(None if self.in_memory else path + ".lock", timeout_s)
-        self._threads = threading.RLock()
+        self.lock = WriterLock(None if self.in_memory else self.path + ".lock", timeout_s)
+        self._threads = threading.Condition()
+        self._reading = 0
         self._writer: sqlite3.Connection | None = None
         self._idle: list[sqlite3.Connection] = []
         self._identity: Identity | None = None
@@ -76,7 +79,12 @@ class Connections:
         self._check_open()
         with translated(self.path):
             connection = sqlite3.connect(
-                self.path, timeout=self._timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
+                self.path if self.in_memory else _uri(self.path),
+                uri=not self.in_memory,
+                timeout=self._timeout_s,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=512,
             )
             try:
                 _configure(connection, self.path, self.in_memory)
@@ -119,11 +127,21 @@ class Connections:
 
     def _roll_back(self, connection: sqlite3.Connection, error: BaseException) -> None:
         self.generation += 1
+        final = is_final(error)
         if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        if is_final(error) and not self.in_memory:
-            # After a failed fsync the system may have dropped what it could not write: only a fresh connection tells the truth.
-            self._writer = None
+            try:
+                connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                final = True
+        if final:
+            self._drop_writer(connection)
+
+    def _drop_writer(self, connection: sqlite3.Connection) -> None:
+        """After a failed fsync the system may have dropped what it could not write: only a fresh connection tells the truth."""
+        if self.in_memory:
+            return
+        self._writer = None
+        with suppress(sqlite3.Error):
             connection.close()
 
     def _check_identity(self, connection: sqlite3.Connection) -> None:
@@ -134,12 +152,8 @@ class Connections:
             self._identity = now
         if now != self._identity:
             self._identity = None
-            self._writer = None
-            connection.close()
-            with self._threads:
-                idle, self._idle = self._idle, []
-            for reader in idle:
-                reader.close()
+            self._close_idle()
+            self._drop_writer(connection)
             raise IntegrityFailure(
                 f"{self.path} or its -wal or -shm file was replaced while in use: the last write is not safe, write it again; "
                 "never move, delete or copy over these files while a program has the store open"
@@ -155,63 +169,115 @@ class Connections:
             return
         with self._threads:
             connection = self._idle.pop() if self._idle else None
-        if connection is None:
-            connection = self.connect()
-        with translated(self.path):
-            try:
+            self._reading += 1
+        try:
+            if connection is None:
+                connection = self.connect()
+            with translated(self.path):
                 connection.execute("BEGIN")
                 yield connection
                 connection.execute("COMMIT")
-            except BaseException as error:
-                if is_final(error):
-                    connection.close()
-                    raise
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                self._give_back(connection)
-                raise
-            self._give_back(connection)
+        except BaseException as error:
+            self._end_read(connection, usable=not is_final(error))
+            raise
+        self._end_read(connection, usable=True)
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _end_read(self, connection: sqlite3.Connection | None, *, usable: bool) -> None:
+        with suppress(sqlite3.Error):  # what went wrong before is what the caller should hear of
+            if connection is not None and connection.in_transaction:
+                connection.execute("ROLLBACK")
         with self._threads:
-            if not self._closed and len(self._idle) < MAX_IDLE_READERS:
+            self._reading -= 1
+            self._threads.notify_all()
+            if connection is not None and usable and not self._closed and not connection.in_transaction and len(self._idle) < MAX_IDLE_READERS:
                 self._idle.append(connection)
                 return
-        connection.close()
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _close_idle(self) -> None:
+        with self._threads:
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            with suppress(sqlite3.Error):
+                reader.close()
 
     @contextmanager
     def exclusive(self) -> Iterator[sqlite3.Connection]:
         """The writer connection without a transaction, for what SQLite refuses inside one (VACUUM, checkpoint)."""
         self._check_open()
         with self.lock.held(), translated(self.path):
-            yield self._writer_connection()
+            self._check_open()
+            connection = self._writer_connection()
+            try:
+                yield connection
+            except BaseException as error:
+                if is_final(error):
+                    self._drop_writer(connection)
+                raise
 
     # The end
 
     def close(self) -> None:
+        """Close every connection; reads that are under way close theirs as they end.
+
+        Not under the lock on the file: the checkpoint of a last close excludes every other process by itself.
+
+        Raises:
+            StoreUnavailable: another thread is writing, beyond the deadline (retryable).
+        """
         if self._closed:
             return
-        with self.lock.held():
-            with self._threads:
-                self._closed = True
-                connections = [*self._idle, *([self._writer] if self._writer is not None else [])]
-                self._idle, self._writer = [], None
-            with translated(self.path):
-                for connection in connections:
-                    connection.close()
+        with self.lock.held_here():
+            self._closed = True
+            self._close_all()
         self.lock.close()
 
-    def forget_after_fork(self) -> None:
-        """In a forked child: drop what was inherited without closing it, and open anew when next needed.
+    def _close_all(self) -> None:
+        self._close_idle()
+        if self._writer is not None:
+            writer, self._writer, self._identity = self._writer, None, None
+            with suppress(sqlite3.Error):
+                writer.close()
 
-        A close in the child could checkpoint or delete files that the parent is using, so the objects are kept alive for ever.
+    # Forks
+
+    def before_fork(self) -> bool:
+        """Wait for this process's transactions and close its connections; says whether no other thread writes.
+
+        SQLite keeps what is locked on a file in the memory of the process. A child that inherits an open connection believes in locks
+        that the system gave to its parent alone, and is left with deleted files when the parent closes the store.
         """
-        self._threads = threading.RLock()
+        if not self.lock.before_fork():
+            return False
+        self._threads.acquire()
+        if not self.in_memory and not self.lock.in_use:
+            self._threads.wait_for(lambda: self._reading == 0, self._timeout_s)
+            self._close_all()
+        return True
+
+    def after_fork_in_parent(self) -> None:
+        self._threads.release()
+        self.lock.after_fork_in_parent()
+
+    def forget_after_fork(self) -> None:
+        """In a forked child: open anew when next needed.
+
+        A connection that was in use at the fork is dropped without being closed, since that could delete files which the parent is using.
+        """
+        self._threads = threading.Condition()
+        self._reading = 0
         self.lock.forget_after_fork()
         if self.in_memory:
             return
         _keep_for_ever([*self._idle, *([self._writer] if self._writer is not None else [])])
         self._idle, self._writer, self._identity = [], None, None
+
+
+def _uri(path: str) -> str:
+    # mode=rw: a file that was moved away is an error; SQLite would make an empty one in its place, readable by all.
+    return f"{Path(path).as_uri()}?mode=rw"
 
 
 def _configure(connection: sqlite3.Connection, path: str, in_memory: bool) -> None:
@@ -234,17 +300,17 @@ def _keep_for_ever(connections: list[sqlite3.Connection]) -> None:
 
 
 class _ForkGuard:
-    """Holds every writer lock over a fork, so that no child is born in the middle of a transaction."""
+    """Holds every store still over a fork, so that no child is born in the middle of a transaction or with an open connection."""
 
     def __init__(self) -> None:
         self._held: list[Connections] = []
 
     def before(self) -> None:
-        self._held = [item for item in list(_open_connections) if item.lock.before_fork()]
+        self._held = [item for item in list(_open_connections) if item.before_fork()]
 
     def after_in_parent(self) -> None:
         for item in self._held:
-            item.lock.after_fork_in_parent()
+            item.after_fork_in_parent()
         self._held = []
 
     def after_in_child(self) -> None:

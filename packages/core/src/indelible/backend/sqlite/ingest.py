@@ -41,6 +41,9 @@ class Ingestion:
         self._purge()
         self._check_missing()
         reproject(self._transaction, self._affected)
+        if new:
+            # An old event may have changed records that it does not name; caches must start over.
+            self._connection.execute(queries()["raise_epoch"])
         self._index_retries(new)
         self._add_vectors(vectors)
         return Ingested(len(new), known)
@@ -125,7 +128,7 @@ class Ingestion:
 
     def _index_retries(self, new: list[Event]) -> None:
         for event in new:
-            if event.op is not Op.REMEMBER or event.payload is None or '"idempotency_key":' not in event.payload.body:
+            if event.op not in (Op.REMEMBER, Op.REVISE) or event.payload is None or '"idempotency_key":' not in event.payload.body:
                 continue
             fields = loads(event.payload.body)
             if "idempotency_key" in fields and not self._is_purged(event.record):

@@ -42,9 +42,7 @@ class WriterLock:
             StoreUnavailable: another writer held it beyond the deadline (retryable), or the file cannot be made.
         """
         deadline = time.monotonic() + self._timeout_s
-        if not self._threads.acquire(timeout=self._timeout_s):
-            raise self._busy()
-        try:
+        with self.held_here():
             if self._depth == 0:
                 self._lock_file(deadline)
             self._depth += 1
@@ -54,8 +52,25 @@ class WriterLock:
                 self._depth -= 1
                 if self._depth == 0:
                     self._unlock_file()
+
+    @contextmanager
+    def held_here(self) -> Iterator[None]:
+        """Hold it against the threads of this process only.
+
+        Raises:
+            StoreUnavailable: another thread held it beyond the deadline (retryable).
+        """
+        if not self._threads.acquire(timeout=self._timeout_s):
+            raise self._busy()
+        try:
+            yield
         finally:
             self._threads.release()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether the calling thread is inside ``held``."""
+        return self._depth > 0
 
     def _lock_file(self, deadline: float) -> None:
         if self._path is None:

@@ -203,3 +203,6 @@ SELECT count(DISTINCT record) FROM event WHERE op = 'purge'
 
 -- name: models
 SELECT m.name, count(*) FROM vector v JOIN model m ON m.id = v.model GROUP BY m.name ORDER BY m.name
+
+-- name: stored_vectors
+SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE v.doc = ? ORDER BY m.name, v.part

@@ -109,7 +109,7 @@ def rebuild_views(transaction: Transaction) -> None:
     for events in pending:
         _write(transaction, standings(events))
     for record, body in connection.execute(
-        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op = 'remember' AND e.version IN "
+        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') AND e.version IN "
         "(SELECT version FROM payload WHERE instr(body, '\"idempotency_key\":')) ORDER BY e.version"
     ).fetchall():
         fields = loads(body)

@@ -65,7 +65,8 @@ def state_conditions(selection: Selection) -> Conditions:
     slices = slice_conditions(selection)
     if slices.values or slices.sql != "1":
         where.add(f"s.slice IN (SELECT id FROM slice WHERE {slices.sql})", *slices.values)
-    where.add("s.visible = 1")
+    if not selection.hidden:
+        where.add("s.visible = 1")
     if selection.version is None:
         where.add(f"s.live_to = {FOREVER}")
     else:

@@ -180,6 +180,9 @@ class Transaction:
             for standing in event.opens:
                 self.connection.execute(self._sql["close_state"], (event.version, standing.record, event.version))
             self.add_states(event.opens)
+            if len(event.opens) > 1:
+                # A record other than the event's own changed, which caches that follow events would not notice.
+                self.connection.execute(self._sql["raise_epoch"])
             self._write_extras(event)
             if event.op is Op.PURGE:
                 self.destroy(event.record)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, closing, contextmanager
+from urllib.parse import quote
 
-from indelible.backend.interface import Report
+from indelible.backend.interface import Report, Vacuumed
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import create_file, sync_folder
@@ -17,11 +17,12 @@ from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.transaction import SliceNames, Transaction, index_text, standing_of
 from indelible.base.event import CHAIN_START, Event, Op, Payload
 from indelible.base.standing import standings
-from indelible.errors import InvalidInput
+from indelible.errors import InvalidInput, StoreUnavailable
 
 BACKUP_PLACE = "backup"
 """What a backup carries instead of a place, so that whoever opens it takes a new device identity before writing."""
 _MAX_PROBLEMS = 100
+_CHECKPOINT_WAIT_MS = 500
 _EVENTS = """
 SELECT e.version, e.txn, e.recorded_at, d.uuid, e.seq,
   ifnull((SELECT p.hash FROM event p WHERE p.device = e.device AND p.seq = e.seq - 1), zeroblob(32)),
@@ -29,20 +30,6 @@ SELECT e.version, e.txn, e.recorded_at, d.uuid, e.seq,
 FROM event e JOIN device d ON d.id = e.device LEFT JOIN payload t ON t.version = e.version
 WHERE {which} ORDER BY e.version LIMIT ?
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Vacuumed:
-    """What ``vacuum`` did.
-
-    Attributes:
-        bytes_before, bytes_after: size of the database and its log on disk.
-        busy: a reader or writer was in the way of the checkpoint; nothing is lost, call again when it is gone.
-    """
-
-    bytes_before: int
-    bytes_after: int
-    busy: bool
 
 
 def read_events(connection: sqlite3.Connection, which: str, values: tuple[object, ...], limit: int | None) -> list[Event]:
@@ -169,8 +156,14 @@ def size_on_disk(path: str) -> int:
 
 
 def checkpoint(connection: sqlite3.Connection) -> bool:
-    """Move the write-ahead log into the database and empty it; says whether somebody was in the way."""
-    row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    """Move the write-ahead log into the database and empty it; says whether somebody was in the way for long."""
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    # The writer lock is held meanwhile: for a reader that takes its time, all writers would wait.
+    connection.execute(f"PRAGMA busy_timeout={min(_CHECKPOINT_WAIT_MS, patience)}")
+    try:
+        row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={patience}")
     return bool(row is not None and row[0])
 
 
@@ -186,28 +179,41 @@ def vacuum(connections: Connections) -> Vacuumed:
 
 
 @contextmanager
-def copied(connections: Connections, target: str) -> Iterator[str]:
+def copied(source: AbstractContextManager[sqlite3.Connection], target: str) -> Iterator[str]:
     """A consistent copy under a provisional name, marked as a backup; it gets its own name when the block ends well.
 
     Raises:
         InvalidInput: something stands under that name already.
     """
     if os.path.lexists(target):
-        raise InvalidInput(f"{target} exists: give a name that is free, a backup overwrites nothing")
+        raise InvalidInput(f"{target} exists: give a name that is free, nothing is overwritten")
     partial = target + ".partial"
     if not create_file(partial):
-        raise InvalidInput(f"{partial} exists: another backup to this name is running or was cut off; remove it and try again")
+        raise InvalidInput(f"{partial} exists: another copy to this name is running or was cut off; remove it and try again")
     try:
         with translated(target), closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-            with connections.read() as source:
-                source.backup(copy)
+            with source as connection:
+                connection.backup(copy)
             copy.execute("PRAGMA synchronous=FULL")
             copy.execute(queries()["set_meta"], ("place", BACKUP_PLACE))
         yield partial
         with translated(target):
+            with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+                copy.execute("PRAGMA journal_mode=DELETE")  # so that it can be read from a folder that cannot be written
             os.replace(partial, target)
             sync_folder(os.path.dirname(target))
     finally:
         for suffix in ("", "-journal", "-wal", "-shm", ".lock"):
             if os.path.lexists(partial + suffix):
                 os.unlink(partial + suffix)
+
+
+def open_read_only(path: str) -> AbstractContextManager[sqlite3.Connection]:
+    """A connection that only reads, for a file that must exist.
+
+    Raises:
+        StoreUnavailable: there is no such file.
+    """
+    if not os.path.isfile(path):
+        raise StoreUnavailable(f"there is no file {path}: give the path of a backup")
+    return closing(sqlite3.connect(f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True, isolation_level=None))

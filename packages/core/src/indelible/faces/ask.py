@@ -1,0 +1,299 @@
+"""Asking a model, with what is known put ahead of the question.
+
+Retrieval only: nothing here writes to memory, and no tool call is needed, so it works with any model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from indelible.base.record import Hit, Record
+from indelible.errors import InvalidInput, ModelError, PolicyError
+from indelible.faces.arguments import check_optional_whole
+from indelible.faces.collection import Collection
+from indelible.faces.facts_read import FactReads
+from indelible.faces.memory import Memory
+from indelible.faces.persistent import PastMemory, PersistentMemory
+from indelible.faces.prompt import compose, fact_line, value_line
+from indelible.search.budget import approximate_tokens, fit
+from indelible.search.mmr import drop_near_duplicates
+from indelible.search.normalise import tokens
+
+DEFAULT_LIMIT = 20
+Gate = Callable[[str], object]
+"""Looks at the composed prompt before a model does; refuses by returning ``False`` or raising ``PolicyError``."""
+AnyMemory = Memory | PersistentMemory | PastMemory | FactReads | Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said, and what it was shown.
+
+    Attributes:
+        value: the model's text.
+        prompt: exactly what the model got.
+        used: the memories in it: keys of a key/value memory, records of a store.
+        left_out: how many more memories matched and were not shown.
+    """
+
+    value: str
+    prompt: str
+    used: tuple[str | Record, ...] = ()
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class MockModel:
+    """A model that needs no network: it answers from a list, by a function, or by echoing. Its calls are not audited.
+
+    Args:
+        replies: texts to answer in turn (the last one again and again), or a function of the prompt; by default an echo.
+
+    Attributes:
+        prompts: what it was asked so far.
+    """
+
+    def __init__(self, replies: str | Sequence[str] | Callable[[str], str] | None = None) -> None:
+        self._replies = [replies] if isinstance(replies, str) else replies
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        if callable(self._replies):
+            return self._replies(prompt)
+        if not self._replies:
+            return f"[mock] {prompt}"
+        return self._replies[min(len(self.prompts), len(self._replies)) - 1]
+
+    def __repr__(self) -> str:
+        return f"<MockModel {len(self.prompts)} prompts>"
+
+
+_delegated: ContextVar[object | None] = ContextVar("indelible_delegation", default=None)
+_default_model: list[object | None] = [None]
+_audit: list[str] = []
+_audit_lock = threading.Lock()
+
+
+class _Delegation:
+    """What ``delegation`` returns: the model is set already; as a context manager it is set back at the end."""
+
+    def __init__(self, model: object | None) -> None:
+        self._before = _default_model[0]
+        self._model = model
+        _default_model[0] = model
+
+    def __enter__(self) -> object | None:
+        # Inside a block the model belongs to this thread or task alone, so that concurrent blocks do not mix.
+        _default_model[0] = self._before
+        self._token = _delegated.set(self._model)
+        return self._model
+
+    def __exit__(self, *exc: object) -> None:
+        _delegated.reset(self._token)
+
+
+def delegation(model: object | None) -> _Delegation:
+    """Set the model that is asked when none is given.
+
+    As a statement it holds for the whole process; as a context manager for the block, in this thread or task only.
+
+    Example:
+        >>> with delegation(MockModel("blue")):
+        ...     ask("what is my favorite color?").value
+        'blue'
+    """
+    _check_model(model)
+    return _Delegation(model)
+
+
+def audit_log() -> list[str]:
+    """One line per successful call of a real model in this process, in order. It is never kept in a store."""
+    with _audit_lock:
+        return list(_audit)
+
+
+def ask(prompt: str, model: object | None = None, *, gate: Gate | None = None) -> Answer:
+    """Ask a model.
+
+    Args:
+        prompt: the question.
+        model: a callable from text to text, a LangChain runnable or chat model, or a LlamaIndex LLM; by default the delegated one.
+        gate: may refuse the prompt before the model sees it.
+
+    Raises:
+        InvalidInput: no model, or a prompt that is not text.
+        PolicyError: the gate refused; the model was not called.
+        ModelError: the model failed; its error is the cause.
+    """
+    chosen = _model_for(model)
+    return _asked(_check_prompt(prompt), chosen, gate, (), 0)
+
+
+def ask_with_memory(
+    prompt: str,
+    memory: AnyMemory,
+    model: object | None = None,
+    *,
+    gate: Gate | None = None,
+    limit: int | None = DEFAULT_LIMIT,
+    max_tokens: int | None = None,
+    count_tokens: Callable[[str], int] = approximate_tokens,
+) -> Answer:
+    """Ask a model with what a memory knows put ahead of the prompt.
+
+    A key/value memory is shown whole. Of a store, a view or a collection, what hybrid recall finds for the prompt is shown, as much as
+    ``limit`` and ``max_tokens`` allow, and the block says how many more there are.
+
+    Args:
+        prompt: the question.
+        memory: a memory, a store, a view of one, or any of them ``.at(...)`` a version or time.
+        model, gate: as for ``ask``.
+        limit: most memories shown of a store; ``None`` for all that match.
+        max_tokens: most tokens of memories of a store.
+        count_tokens: counts them; by default an estimate of four characters a token.
+
+    Raises:
+        InvalidInput: no model, a prompt that is not text, or something that is not a memory of this library.
+        PolicyError: the gate refused; the model was not called.
+        ModelError: the model failed; its error is the cause.
+    """
+    chosen = _model_for(model)
+    _check_prompt(prompt)
+    composed, used, left_out = _composed(prompt, memory, limit, max_tokens, count_tokens)
+    return _asked(composed, chosen, gate, used, left_out)
+
+
+def compose_prompt(
+    prompt: str,
+    memory: AnyMemory,
+    *,
+    limit: int | None = DEFAULT_LIMIT,
+    max_tokens: int | None = None,
+    count_tokens: Callable[[str], int] = approximate_tokens,
+) -> str:
+    """The prompt that ``ask_with_memory`` would send."""
+    return _composed(_check_prompt(prompt), memory, limit, max_tokens, count_tokens)[0]
+
+
+def _composed(
+    prompt: str, memory: object, limit: int | None, max_tokens: int | None, count_tokens: Callable[[str], int]
+) -> tuple[str, tuple[str | Record, ...], int]:
+    if isinstance(memory, Memory | PersistentMemory | PastMemory):
+        entries = memory.items()
+        return compose(prompt, [value_line(key, value) for key, value in entries]), tuple(key for key, _ in entries), 0
+    if not isinstance(memory, FactReads | Collection):
+        raise InvalidInput(f"memory must be a Memory, PersistentMemory, MemoryStore or a view of one, got {type(memory).__name__}")
+    most = check_optional_whole(limit, "limit")
+    records = _distinct([hit.record for hit in _recalled(prompt, memory)])
+    lines = [fact_line(record) for record in records[:most]]
+    shown = fit(lines, check_optional_whole(max_tokens, "max_tokens"), count_tokens)
+    left_out = len(records) - shown
+    return compose(prompt, lines[:shown], left_out), tuple(records[:shown]), left_out
+
+
+def _recalled(prompt: str, memory: FactReads | Collection) -> list[Hit]:
+    if not prompt.strip():
+        return []
+    if isinstance(memory, FactReads):
+        return memory.recall(prompt, mode="hybrid", limit=RECALLED)
+    return memory.search(prompt, mode="hybrid" if memory.has_model else "keyword", limit=RECALLED)
+
+
+RECALLED = 200
+"""How many memories a prompt may draw on, before duplicates are dropped and limits apply."""
+
+
+def _distinct(records: Sequence[Record]) -> list[Record]:
+    kept = drop_near_duplicates([(index, tokens(record.content)) for index, record in enumerate(records)])
+    return [records[index] for index in kept if records[index].content.strip()]
+
+
+# Models
+
+
+def _model_for(model: object | None) -> Callable[[str], str]:
+    chosen = model if model is not None else _delegated.get() or _default_model[0]
+    if chosen is None:
+        raise InvalidInput("no model: give model=, or set one with delegation(model)")
+    return _check_model(chosen)
+
+
+def _check_model(model: object | None) -> Callable[[str], str]:
+    """What turns a prompt into text with this model.
+
+    Raises:
+        InvalidInput: it is neither a callable nor anything with ``invoke`` or ``complete``.
+    """
+    if model is None:
+        return lambda prompt: prompt
+    for name in ("invoke", "complete"):
+        method = getattr(model, name, None)
+        if callable(method):
+            return _Named(model, method)
+    if callable(model):
+        return _Named(model, model)
+    raise InvalidInput(f"a model is a callable from text to text, a LangChain runnable or a LlamaIndex LLM, got {type(model).__name__}")
+
+
+class _Named:
+    """A model and how it is called."""
+
+    def __init__(self, model: object, call: Callable[[str], Any]) -> None:
+        self.model = model
+        self._call = call
+
+    def __call__(self, prompt: str) -> str:
+        return _text(self._call(prompt))
+
+    @property
+    def name(self) -> str:
+        for attribute in ("model_name", "model", "name", "__name__"):
+            found = getattr(self.model, attribute, None)
+            if isinstance(found, str) and found:
+                return found
+        return type(self.model).__name__
+
+
+def _text(reply: Any) -> str:
+    """The text of a reply: itself, a message's content, or a completion's text."""
+    if isinstance(reply, str):
+        return reply
+    for name in ("text", "content"):
+        found = getattr(reply, name, None)
+        if callable(found):
+            found = found()
+        if isinstance(found, str):
+            return found
+    blocks = getattr(reply, "content", None)
+    if isinstance(blocks, list):
+        return "".join(block if isinstance(block, str) else str(block.get("text", "")) for block in blocks if isinstance(block, str | dict))
+    raise TypeError(f"the reply is a {type(reply).__name__}, which has no text")
+
+
+def _check_prompt(prompt: object) -> str:
+    if not isinstance(prompt, str):
+        raise InvalidInput(f"a prompt must be a str, got {type(prompt).__name__}")
+    return prompt
+
+
+def _asked(prompt: str, model: Callable[[str], str], gate: Gate | None, used: tuple[str | Record, ...], left_out: int) -> Answer:
+    if gate is not None and gate(prompt) is False:
+        raise PolicyError("the gate refused this prompt; the model was not called")
+    named = model if isinstance(model, _Named) else _Named(model, model)
+    try:
+        value = named(prompt)
+    except Exception as error:
+        raise ModelError(f"the model {named.name} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(named.model, MockModel):
+        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} ask {named.name}: {len(prompt)} characters, {len(used)} memories"
+        with _audit_lock:
+            _audit.append(line)
+    return Answer(value, prompt, used, left_out)

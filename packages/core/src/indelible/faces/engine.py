@@ -1,0 +1,90 @@
+"""What every face of one store shares: its backend, clock and models."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from indelible.backend.interface import Backend
+from indelible.base.clock import Clock, SystemClock, ms_from_datetime
+from indelible.base.ids import IdSource, uuid7
+from indelible.base.plan import Draft, Written
+from indelible.faces.arguments import When
+from indelible.faces.vector_cache import VectorCache
+from indelible.search.keyword import index_stems, index_tokens
+from indelible.search.normalise import NORMALISER_VERSION
+
+if TYPE_CHECKING:
+    from indelible.embed.protocol import Embedder
+
+DEFAULT_TIMEOUT_S = 30.0
+MEMORY_PATH = ":memory:"
+
+
+class TextIndexer:
+    """The one normaliser, as backends use it."""
+
+    version = NORMALISER_VERSION
+
+    def index(self, text: str) -> tuple[str, str]:
+        return index_tokens(text), index_stems(text)
+
+
+def open_backend(path: str, clock: Clock, new_id: IdSource = uuid7, timeout_s: float = DEFAULT_TIMEOUT_S) -> Backend:
+    """Open the embedded backend at a path."""
+    from indelible.backend.sqlite import SqliteBackend
+
+    return SqliteBackend(path, TextIndexer(), clock=clock, new_id=new_id, timeout_s=timeout_s)
+
+
+class Engine:
+    """A backend with its clock and, once needed, its embedder.
+
+    Args:
+        backend: the log.
+        clock: wall time; must be the backend's own.
+        embedder: as the store was given it.
+    """
+
+    def __init__(self, backend: Backend, clock: Clock | None = None, embedder: object = None) -> None:
+        self.backend = backend
+        self.clock = clock or SystemClock()
+        self._embedder_given = embedder
+        self._embedder: Embedder | None = None
+        self._lock = threading.RLock()
+        self.vector_cache = VectorCache(backend)
+
+    @property
+    def embedder_is_default(self) -> bool:
+        """Whether nobody chose the model; then memories may be written before it is installed."""
+        return self._embedder_given is None
+
+    def now_ms(self) -> int:
+        return self.clock.now_us() // 1000
+
+    def write(self, *drafts: Draft) -> list[Written]:
+        return self.backend.append(drafts)
+
+    def write_one(self, draft: Draft) -> Written:
+        return self.backend.append([draft])[0]
+
+    def embedder(self) -> Embedder:
+        """The store's model, resolved on first use."""
+        with self._lock:
+            if self._embedder is None:
+                from indelible.embed import resolve_embedder
+
+                self._embedder = resolve_embedder(self._embedder_given)
+            return self._embedder
+
+    def position(self, when: When | None) -> tuple[int | None, int]:
+        """The version to read at (``None`` for now) and the time at which expiry is judged there."""
+        if when is None:
+            return None, self.now_ms()
+        if isinstance(when, int):
+            if when > self.backend.mark().version:
+                return None, self.now_ms()
+            mark = self.backend.position(version=when)
+            return mark.version, mark.recorded_at
+        at_ms = ms_from_datetime(when, "as_of")
+        return self.backend.position(at_ms=at_ms).version, at_ms

@@ -1,0 +1,365 @@
+"""Writing facts: remember, edit, forget, undo, feedback, and what touches many at once."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from indelible.base.canonical import check_text, dumps, loads
+from indelible.base.clock import expiry_from_ttl
+from indelible.base.event import Op, PurgeReason
+from indelible.base.ids import id_bytes, id_text, uuid7
+from indelible.base.plan import Draft
+from indelible.base.record import UNSET, Part, Record, ScopeFilter, Unset
+from indelible.errors import InvalidInput
+from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_when, check_whole, given, known_id
+from indelible.faces.facts_read import FactReads, PastView
+from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
+from indelible.faces.memory import check_key
+from indelible.faces.scoping import check_filter, writing_scope
+
+CONTEXT_PART = "context"
+"""Name of the part that embeds a memory together with its neighbours and date."""
+EMBED_CHUNK = 256
+Progress = Callable[[int, int], object]
+Vote = Literal["up", "down"]
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A fact on its way: everything but its vectors."""
+
+    draft: Draft
+    content: str
+    context: tuple[str, ...]
+    existing: Record | None = None
+
+
+class FactWrites(FactReads):
+    """The writing verbs of a store or of a bound view.
+
+    Every write is one transaction, durable when the call returns, and made of appended events only.
+    """
+
+    _require_scope = False
+
+    def remember(
+        self,
+        content: str,
+        *,
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        org_id: str | None = None,
+        workspace_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        ttl_ms: int | None = None,
+        key: str | None = None,
+        source: str | None = None,
+        context: object = None,
+        parent: str | None = None,
+        occurred_at: datetime | None = None,
+        idempotency_key: str | None = None,
+        dedup: bool | None = None,
+    ) -> Record:
+        """Remember a fact.
+
+        Args:
+            content: the text, at most 1 MiB.
+            agent_id, user_id: whose it is; else what the view is bound to, else ``MEMORY_AGENT_ID`` and ``MEMORY_USER_ID``, else ``"default"``.
+            org_id, workspace_id: narrower scopes.
+            metadata: JSON object to filter by, at most 64 KiB.
+            ttl_ms: milliseconds until it is no longer shown; ``None`` for ever. Nothing is deleted by it.
+            key: the caller's name for it; an existing key in the same scope makes this a revision of that record.
+            source: who says so: user, tool, URL, session.
+            context: records, ids of records and dates whose text is indexed with this one and never returned.
+            parent: id of the document, session or memory it came from.
+            occurred_at: when it happened; now if not given.
+            idempotency_key: a call with one seen before in this scope returns the first record.
+            dedup: return a memory of this scope with the very same content instead of adding another.
+
+        Raises:
+            InvalidInput: an argument is refused; nothing was written.
+        """
+        item = {
+            "content": content, "agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id,
+            "metadata": metadata, "ttl_ms": ttl_ms, "key": key, "source": source, "context": context, "parent": parent,
+            "occurred_at": occurred_at, "idempotency_key": idempotency_key, "dedup": dedup,
+        }  # fmt: skip
+        return self._write_facts([self._prepare(item)], None)[0]
+
+    def remember_many(
+        self, items: Iterable[str | Mapping[str, Any]], progress: Progress | None = None, **common: Any
+    ) -> builtins.list[Record]:
+        """Remember many facts in one transaction: all or none.
+
+        Args:
+            items: texts, or mappings of the arguments of ``remember``.
+            progress: called with (facts embedded, facts in all) as the slow part goes on.
+            **common: arguments for every item that does not give its own.
+
+        Returns:
+            The records, in the order of the items.
+
+        Raises:
+            InvalidInput: one item is refused, and says which; nothing was written.
+        """
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise InvalidInput(f"items must be a list of texts or of dicts, got {type(items).__name__}")
+        prepared = []
+        for number, item in enumerate(items):
+            if not isinstance(item, str | Mapping):
+                raise InvalidInput(f"item {number} must be a str or a dict of remember's arguments, got {type(item).__name__}")
+            arguments = {"content": item} if isinstance(item, str) else dict(item)
+            try:
+                prepared.append(self._prepare({**common, **arguments}))
+            except InvalidInput as error:
+                raise InvalidInput(f"item {number}: {error}") from error
+        return self._write_facts(prepared, progress)
+
+    def remember_turns(
+        self,
+        turns: Iterable[Mapping[str, Any] | tuple[str, str]],
+        *,
+        session: str | None = None,
+        date: datetime | None = None,
+        progress: Progress | None = None,
+        **common: Any,
+    ) -> builtins.list[Record]:
+        """Remember the turns of a conversation, each with the turn before it and the session's date as ``context``.
+
+        Args:
+            turns: ``(role, text)`` pairs, or mappings with ``role`` and ``content`` and any argument of ``remember``.
+            session: kept as every turn's ``parent``.
+            date: when the session was; kept as ``occurred_at``.
+            progress, **common: as for ``remember_many``.
+
+        Returns:
+            The records, one per turn that says something.
+        """
+        items: list[dict[str, Any]] = []
+        previous: bytes | None = None
+        for number, turn in enumerate(turns):
+            item = _turn(turn, number)
+            if not str(item.get("content", "")).strip():
+                continue
+            item.setdefault("parent", session)
+            item.setdefault("occurred_at", date)
+            happened = item["occurred_at"]
+            context: builtins.list[object] = [happened] if isinstance(happened, datetime) else []
+            item.setdefault("_id", uuid7(self._engine.clock.now_us() + number))
+            if previous is not None:
+                context.insert(0, id_text(previous))
+            item.setdefault("context", context)
+            item["_neighbour"] = items[-1]["content"] if items else None
+            previous = item["_id"]
+            items.append({name: value for name, value in item.items() if value is not None})
+        return self.remember_many(items, progress, **common)
+
+    def _prepare(self, item: Mapping[str, Any]) -> _Prepared:
+        unknown = set(item) - _ARGUMENTS
+        if unknown:
+            raise InvalidInput(f"remember has no argument {sorted(unknown)[0]!r}: it takes {', '.join(sorted(_PUBLIC_ARGUMENTS))}")
+        content = check_content(item.get("content"))
+        scope = writing_scope(
+            self._within,
+            check_filter(*(item.get(name) for name in ScopeFilter._fields)),
+            required=self._require_scope,
+        )
+        fields = state_fields(
+            content=content,
+            metadata=item.get("metadata"),
+            parent=item.get("parent"),
+            source=item.get("source"),
+            occurred_at=item.get("occurred_at"),
+            context=item.get("context") or None,
+        )
+        idempotency_key = item.get("idempotency_key")
+        draft = Draft(
+            Op.REMEMBER,
+            self._namespace,
+            scope,
+            record=item.get("_id"),
+            key=None if item.get("key") is None else check_key(item["key"]),
+            fields=without_nulls(fields),
+            expires_at=expiry_from_ttl(item.get("ttl_ms"), self._engine.now_ms()),
+            idempotency_key=None if idempotency_key is None else check_text(idempotency_key, "idempotency_key", empty=False),
+        )
+        existing = self._same_content(draft, content) if item.get("dedup") else None
+        return _Prepared(draft, content, self._context_texts(fields.get("context"), item.get("_neighbour")), existing)
+
+    def _same_content(self, draft: Draft, content: str) -> Record | None:
+        for record in self.list(**draft.scope._asdict()):
+            if record.content == content:
+                return record
+        return None
+
+    def _context_texts(self, context: str | None, neighbour: str | None) -> tuple[str, ...]:
+        """The texts that stand for a context: dates as they are, records by their content."""
+        if context is None:
+            return ()
+        entries: list[str] = loads(context)
+        known = {} if neighbour is None else {entries[0]: neighbour}
+        texts = []
+        for entry in entries:
+            if id_bytes(entry) is None:
+                texts.append(entry)
+            elif entry in known:
+                texts.append(known[entry])
+            else:
+                record = self.get(entry)
+                if record is not None:
+                    texts.append(record.content)
+        return tuple(texts)
+
+    def _write_facts(self, prepared: builtins.list[_Prepared], progress: Progress | None) -> builtins.list[Record]:
+        pending = [item for item in prepared if item.existing is None]
+        drafts: list[Draft] = []
+        for start in range(0, len(pending), EMBED_CHUNK):
+            chunk = pending[start : start + EMBED_CHUNK]
+            made = self._indexing.vectors_many(self._namespace, [(item.content, _parts(item)) for item in chunk])
+            drafts += [replace(item.draft, vectors=vectors) for item, vectors in zip(chunk, made, strict=True)]
+            if progress is not None:
+                progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
+        written = iter(self._engine.backend.append(drafts))
+        return [item.existing or written_record(next(written)) for item in prepared]
+
+    def edit(
+        self,
+        id: str,
+        content: str | Unset = UNSET,
+        metadata: dict[str, Any] | None | Unset = UNSET,
+        ttl_ms: int | None | Unset = UNSET,
+        expected_version: int | None = None,
+        *,
+        source: str | None = None,
+    ) -> Record:
+        """Revise a memory: a new version of the same record. What is left out stays as it is.
+
+        Args:
+            id: which.
+            content: the new text.
+            metadata: the new metadata, whole.
+            ttl_ms: a new time to live from now; ``None`` for ever.
+            expected_version: revise only if the record is at this version.
+            source: who says so.
+
+        Raises:
+            RecordNotFound: there is no such memory in reach.
+            VersionConflict: ``expected_version`` does not hold.
+            InvalidInput: an argument is refused, or nothing was given to change.
+        """
+        raw = known_id(id)
+        if not any(map(given, (content, metadata, ttl_ms))):
+            raise InvalidInput("nothing to change: give content, metadata or ttl_ms")
+        text = content if isinstance(content, Unset) else check_content(content)
+        expires_at = ttl_ms if isinstance(ttl_ms, Unset) else expiry_from_ttl(ttl_ms, self._engine.now_ms())
+        draft = Draft(
+            Op.REVISE,
+            self._namespace,
+            within=self._within,
+            record=raw,
+            fields=state_fields(content=text, metadata=metadata, source=source),
+            expires_at=expires_at,
+            expected_version=check_optional_whole(expected_version, "expected_version"),
+            vectors=None if isinstance(text, Unset) else self._indexing.vectors(self._namespace, text),
+        )
+        return written_record(self._engine.write_one(draft))
+
+    def forget(self, id: str) -> bool:
+        """Forget a memory: gone from recall and both searches, still in its history.
+
+        Returns:
+            Whether there was something to forget; ``False`` also for an id that is unknown or out of reach.
+        """
+        raw = check_id(id)
+        if raw is None:
+            return False
+        draft = Draft(Op.FORGET, self._namespace, within=self._within, record=raw, if_missing="ignore")
+        return self._engine.write_one(draft).changed
+
+    def undo(self, id: str) -> Record | None:
+        """Bring back the state before the current one, as a new version; a forgotten memory comes back.
+
+        Returns:
+            The record, ``None`` if what came before was nothing.
+
+        Raises:
+            RecordNotFound: there is no such memory in reach.
+        """
+        written = self._engine.write_one(Draft(Op.RESTORE, self._namespace, within=self._within, record=known_id(id)))
+        return None if written.standing is None or not written.standing.visible else written_record(written)
+
+    def restore(self, id: str, version: int) -> Record:
+        """Bring back the state of a version, as a new version.
+
+        Raises:
+            RecordNotFound: there is no such memory in reach.
+            InvalidInput: the version is no state of it.
+        """
+        draft = Draft(
+            Op.RESTORE, self._namespace, within=self._within, record=known_id(id), restore_version=check_whole(version, "version", least=1)
+        )
+        return written_record(self._engine.write_one(draft))
+
+    def feedback(self, id: str, vote: Vote, note: str | None = None) -> None:
+        """Vote on a memory. Ranking follows votes only where asked to, and a vote never revives a forgotten memory.
+
+        Raises:
+            RecordNotFound: there is no such memory in reach.
+            InvalidInput: the vote is neither ``"up"`` nor ``"down"``.
+        """
+        fields = {"vote": dumps(check_choice(vote, "vote", ("up", "down")))}
+        if note is not None:
+            fields["note"] = dumps(check_text(note, "note"))
+        self._engine.write_one(Draft(Op.VOTE, self._namespace, within=self._within, record=known_id(id), fields=fields))
+
+    def purge(self, id: str, reason: str = "request") -> int:
+        """Destroy every version of a memory: text, metadata, index, vectors. What remains says only that it was purged.
+
+        Args:
+            id: which; forgotten and expired ones too.
+            reason: one of ``request expired legal secret poisoned mistake``.
+
+        Returns:
+            1 if it was destroyed, 0 if there is no such memory in reach.
+        """
+        code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
+        raw = check_id(id)
+        if raw is None:
+            return 0
+        draft = Draft(Op.PURGE, self._namespace, within=self._within, record=raw, reason=code)
+        return int(self._engine.write_one(draft).changed)
+
+    def at(self, when: int | datetime) -> PastView:
+        """The same slice as it was at a version or time; it can only be read."""
+        return PastView(self._engine, self._namespace, self._within, check_when(when, "when"))
+
+
+def _turn(turn: object, number: int) -> dict[str, Any]:
+    if isinstance(turn, Mapping):
+        item = dict(turn)
+        role = item.pop("role", None)
+        item["content"] = item.pop("content", item.pop("text", None))
+    elif isinstance(turn, Sequence) and not isinstance(turn, str) and len(turn) == 2:
+        role, item = turn[0], {"content": turn[1]}
+    else:
+        raise InvalidInput(f"turn {number} must be a (role, text) pair or a dict with role and content, got {type(turn).__name__}")
+    if role is not None:
+        item["metadata"] = {**(item.get("metadata") or {}), "role": role}
+        item.setdefault("source", role)
+    return item
+
+
+def _parts(item: _Prepared) -> Sequence[Part]:
+    if not item.context:
+        return ()
+    return (Part("", item.content), Part(CONTEXT_PART, "\n".join((*item.context, item.content))))
+
+
+_PUBLIC_ARGUMENTS = frozenset(
+    "content agent_id user_id org_id workspace_id metadata ttl_ms key source context parent occurred_at idempotency_key dedup".split()
+)
+_ARGUMENTS = _PUBLIC_ARGUMENTS | {"_id", "_neighbour"}

@@ -1,0 +1,229 @@
+"""Verbs that act on many memories: withdraw, forget what expired, prune, erase. Manual, previewed where they destroy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from indelible.backend.interface import Row, Selection
+from indelible.base.canonical import check_text, loads
+from indelible.base.clock import ms_from_datetime
+from indelible.base.event import Op, PurgeReason
+from indelible.base.ids import id_text
+from indelible.base.plan import Draft
+from indelible.base.record import UNSET, Namespace, ScopeFilter
+from indelible.errors import InvalidInput
+from indelible.faces.arguments import check_choice, check_when
+from indelible.faces.facts_write import FactWrites
+from indelible.faces.scoping import ScopeValue, check_filter, narrowed
+from indelible.search.keyword import KeywordQuery, counts, matches, parse_query
+from indelible.search.normalise import tokens
+
+SAMPLE = 10
+NOT_REACHED = (
+    "backups and exports made before",
+    "other devices and copies of this file",
+    "what models and programs were already told",
+    "snapshots of the file system and blocks that a solid-state disk has remapped",
+)
+"""What no deletion in this file can reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What ``prune`` did or, as a dry run, would do.
+
+    Attributes:
+        count: how many memories, exactly.
+        sample: ids of the first few.
+        done: whether it was done.
+        hard: whether they were, or would be, destroyed and not only forgotten.
+    """
+
+    count: int
+    sample: tuple[str, ...]
+    done: bool
+    hard: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The receipt of ``erase``.
+
+    Attributes:
+        count: how many records, in all namespaces.
+        namespaces: how many in each.
+        done: whether it was done; without ``confirm=True`` it is a preview.
+        not_reached: what this cannot reach.
+    """
+
+    count: int
+    namespaces: dict[Namespace, int]
+    done: bool
+    not_reached: tuple[str, ...] = NOT_REACHED
+
+
+class Housekeeping(FactWrites):
+    """The verbs on many memories, within a view's reach."""
+
+    def forget_expired(
+        self,
+        *,
+        agent_id: ScopeValue = UNSET,
+        user_id: ScopeValue = UNSET,
+        org_id: ScopeValue = UNSET,
+        workspace_id: ScopeValue = UNSET,
+    ) -> int:
+        """Append a tombstone for every memory that has expired.
+
+        Returns:
+            How many.
+        """
+        selection = self._reach(check_filter(agent_id, user_id, org_id, workspace_id), expiry="expired")
+        return self._forget(self._engine.backend.select(selection))
+
+    def withdraw(self, source: str, since: int | datetime | None = None, derived: bool = False) -> int:
+        """Forget everything a source wrote: every memory whose current state came from it. ``undo`` brings each back.
+
+        Args:
+            source: as it was given when writing.
+            since: only what was written at or after this version or time.
+            derived: also what names one of these, or the source itself, as parent, and so on.
+
+        Returns:
+            How many memories were forgotten.
+        """
+        check_text(source, "source", empty=False)
+        if since is not None:
+            check_when(since, "since")
+        rows = self._engine.backend.select(self._reach(expiry="all"))
+        chosen = [row for row in rows if loads(row.body).get("source") == source and _is_since(row, since)]
+        if derived:
+            chosen = _with_derived(rows, chosen, source)
+        return self._forget(chosen)
+
+    def prune(
+        self,
+        *,
+        agent_id: ScopeValue = UNSET,
+        user_id: ScopeValue = UNSET,
+        org_id: ScopeValue = UNSET,
+        workspace_id: ScopeValue = UNSET,
+        keywords: str | None = None,
+        expired_only: bool = False,
+        before: datetime | None = None,
+        dry_run: bool = True,
+        confirm: bool = False,
+        hard: bool = False,
+        yes_i_really_want_to_delete: bool = False,
+        reason: str = "request",
+    ) -> Pruned:
+        """Forget, or destroy, the memories that meet every given condition. Without ``dry_run=False`` it only counts.
+
+        Args:
+            agent_id, user_id, org_id, workspace_id: this scope; ``None`` for those where it is not set.
+            keywords: whose content holds all these words.
+            expired_only: only what has expired.
+            before: only what was last changed before this time.
+            dry_run: count, and change nothing.
+            confirm: must be ``True`` to change anything.
+            hard: destroy (purge) instead of forgetting; also takes memories that are already forgotten.
+            yes_i_really_want_to_delete: must be ``True`` to destroy anything.
+            reason: of a hard prune, as for ``purge``.
+
+        Raises:
+            InvalidInput: no condition at all, or a change asked for without the confirmations it needs.
+        """
+        scope = check_filter(agent_id, user_id, org_id, workspace_id)
+        reach = narrowed(self._within, scope)
+        if reach == ScopeFilter() and keywords is None and not expired_only and before is None:
+            raise InvalidInput("prune needs a condition: a scope, keywords, expired_only or before; erase() and purge() name what they take")
+        code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
+        if not dry_run and not confirm:
+            raise InvalidInput("prune changes nothing without confirm=True: look at the dry run, then say so")
+        if not dry_run and hard and not yes_i_really_want_to_delete:
+            raise InvalidInput("a hard prune cannot be undone: it needs yes_i_really_want_to_delete=True as well")
+        selection = self._reach(scope, expiry="expired" if expired_only else "all", hidden=bool(hard))
+        query = None if keywords is None else parse_query(keywords)
+        limit = None if before is None else ms_from_datetime(before, "before")
+        rows = [row for row in self._engine.backend.select(selection) if _meets(row, query, limit)]
+        if not dry_run:
+            _ = self._purge_rows(rows, code) if hard else self._forget(rows)
+        return Pruned(len(rows), tuple(id_text(row.standing.record) for row in rows[:SAMPLE]), not dry_run, bool(hard))
+
+    def erase(
+        self,
+        *,
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        org_id: str | None = None,
+        workspace_id: str | None = None,
+        confirm: bool = False,
+        reason: str = "request",
+    ) -> Erased:
+        """Destroy everything of a scope in every namespace: facts, collections, forgotten and expired records.
+
+        Args:
+            agent_id, user_id, org_id, workspace_id: the scope; at least one must be given.
+            confirm: must be ``True`` to do it; else it is a preview.
+            reason: as for ``purge``.
+
+        Returns:
+            A receipt of what was and was not reached.
+        """
+        asked = ScopeFilter(*(UNSET if value is None else value for value in (agent_id, user_id, org_id, workspace_id)))
+        if asked == ScopeFilter():
+            raise InvalidInput("erase needs a scope: give user_id=, agent_id=, org_id= or workspace_id=")
+        code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
+        reach = narrowed(self._within, check_filter(*asked))
+        rows = self._engine.backend.select(
+            Selection(namespace=None, scope=reach, now_ms=self._engine.now_ms(), expiry="all", hidden=True)
+        )
+        namespaces: dict[Namespace, int] = {}
+        for row in rows:
+            namespaces[row.standing.namespace] = namespaces.get(row.standing.namespace, 0) + 1
+        if confirm:
+            self._purge_rows(rows, code)
+        return Erased(len(rows), namespaces, bool(confirm))
+
+    def _reach(self, scope: ScopeFilter | None = None, **more: object) -> Selection:
+        reach = self._within if scope is None else narrowed(self._within, scope)
+        return Selection(namespace=self._namespace, scope=reach, now_ms=self._engine.now_ms(), **more)  # type: ignore[arg-type]  # ours
+
+    def _forget(self, rows: Sequence[Row]) -> int:
+        drafts = [
+            Draft(Op.FORGET, row.standing.namespace, within=self._within, record=row.standing.record, if_missing="ignore") for row in rows
+        ]
+        return sum(written.changed for written in self._engine.backend.append(drafts))
+
+    def _purge_rows(self, rows: Sequence[Row], reason: PurgeReason) -> int:
+        drafts = [Draft(Op.PURGE, None, within=self._within, record=row.standing.record, reason=reason) for row in rows]
+        return sum(written.changed for written in self._engine.backend.append(drafts))
+
+
+def _is_since(row: Row, since: int | datetime | None) -> bool:
+    if since is None:
+        return True
+    if isinstance(since, datetime):
+        return row.standing.updated // 1000 >= ms_from_datetime(since, "since")
+    return row.standing.version >= since
+
+
+def _with_derived(rows: Sequence[Row], chosen: Sequence[Row], source: str) -> list[Row]:
+    parents = {source} | {id_text(row.standing.record) for row in chosen}
+    found = list(chosen)
+    taken = {row.standing.record for row in chosen}
+    while True:
+        more = [row for row in rows if row.standing.parent in parents and row.standing.record not in taken]
+        if not more:
+            return found
+        found += more
+        taken |= {row.standing.record for row in more}
+        parents |= {id_text(row.standing.record) for row in more}
+
+
+def _meets(row: Row, query: KeywordQuery | None, before_ms: int | None) -> bool:
+    if before_ms is not None and row.standing.updated // 1000 >= before_ms:
+        return False
+    return query is None or matches(query, counts(query, tokens(loads(row.body).get("content", ""))))

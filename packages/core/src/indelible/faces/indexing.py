@@ -1,0 +1,202 @@
+"""How a collection's text becomes vectors, and which vector space it lives in."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from array import array
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.backend.interface import Row
+from indelible.base.canonical import loads
+from indelible.base.plan import PartVector
+from indelible.base.record import Namespace, Part
+from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
+from indelible.faces.engine import Engine
+
+if TYPE_CHECKING:
+    from indelible.embed.protocol import Embedder
+
+CALLER_SPACE = "caller"
+"""The space of vectors that callers bring without naming a model."""
+
+
+class Space(NamedTuple):
+    """A vector space: what may be compared with what."""
+
+    name: str
+    dim: int
+
+    def model(self, identity: str) -> str:
+        """The name under which a model's vectors are kept: space, dimension, model."""
+        return json.dumps([self.name, self.dim, identity], separators=(",", ":"))
+
+    def models(self, engine: Engine) -> list[str]:
+        """Every model here whose vectors lie in this space."""
+        return [name for name in engine.backend.models() if json.loads(name)[:2] == [self.name, self.dim]]
+
+
+class Indexing:
+    """Makes the vectors of one collection.
+
+    Args:
+        engine: the store's.
+        embedder: gives the model, loaded on first use; ``None`` for a collection without one, whose vectors, if any, its callers bring.
+        optional: whether records may be written without vectors while the model's packages are not installed; recall makes them later.
+    """
+
+    def __init__(self, engine: Engine, embedder: Callable[[], Embedder] | None, *, optional: bool = False) -> None:
+        self._engine = engine
+        self._embedder = embedder
+        self._optional = optional
+
+    @property
+    def default_mode(self) -> str | None:
+        """How a search without a mode goes: by meaning where there is a model."""
+        return "semantic" if self._embedder is not None else None
+
+    def embedder(self) -> Embedder:
+        """The collection's model.
+
+        Raises:
+            InvalidInput: it has none.
+        """
+        if self._embedder is None:
+            raise InvalidInput("this collection has no model: search with mode='keyword', give vector=, or name one with model=")
+        return self._embedder()
+
+    def space(self, vector: Sequence[float] | None = None) -> Space:
+        """The space in which to compare."""
+        if self._embedder is not None:
+            model = self._embedder()
+            return Space(model.space, model.dim)
+        if vector is None:
+            self.embedder()
+        return Space(CALLER_SPACE, len(vector or ()))
+
+    def settle(self, namespace: Namespace, space: Space) -> None:
+        """Hold a namespace to one vector space.
+
+        Raises:
+            EmbedderMismatch: it already lives in another.
+        """
+        name = "space:" + json.dumps(list(namespace), ensure_ascii=False)
+        wanted = json.dumps(list(space))
+        stored = self._engine.backend.setting(name)
+        if stored is None:
+            self._engine.backend.setting(name, wanted)
+        elif stored != wanted:
+            there = Space(*json.loads(stored))
+            raise EmbedderMismatch(
+                f"the vectors here were made in the space {there.name!r} ({there.dim} dimensions), not {space.name!r} ({space.dim}): "
+                "open the store with the old embedder, or move it to the new one with reindex()"
+            )
+
+    def resettle(self, namespace: Namespace, space: Space) -> None:
+        """Move a namespace to another space, after a reindex."""
+        self._engine.backend.setting("space:" + json.dumps(list(namespace), ensure_ascii=False), json.dumps(list(space)))
+
+    def vectors(self, namespace: Namespace, content: str, parts: Sequence[Part] = ()) -> tuple[PartVector, ...]:
+        """The vectors of one record."""
+        return self.vectors_many(namespace, [(content, parts)])[0]
+
+    def vectors_many(self, namespace: Namespace, texts: Sequence[tuple[str, Sequence[Part]]]) -> list[tuple[PartVector, ...]]:
+        """The vectors of many records, embedded together.
+
+        Raises:
+            EmbedderMismatch: the namespace lives in another space.
+            InvalidInput: a vector that is not finite, zero, or of another dimension.
+            ModelError, ModelNotFound, MissingExtra: the model cannot be used.
+        """
+        found: list[list[PartVector]] = [[] for _ in texts]
+        pending: list[tuple[int, str, str]] = []
+        for index, (content, parts) in enumerate(texts):
+            for part in parts:
+                if part.vector is not None:
+                    found[index].append(self._given(namespace, part.name, part.vector))
+                elif self._embedder is not None and part.text.strip():
+                    pending.extend((index, name, window) for name, window in self._windows(part.name, part.text))
+            if not parts and self._embedder is not None and content.strip():
+                pending.extend((index, name, window) for name, window in self._windows("", content))
+        if pending:
+            self._embed(namespace, pending, found)
+        return [tuple(vectors) for vectors in found]
+
+    def _windows(self, name: str, text: str) -> list[tuple[str, str]]:
+        # Most texts fit any model's window; only longer ones need its tokenizer.
+        if len(text) < 200:
+            return [(name, text)]
+        try:
+            windows = self.embedder().windows(text)
+        except MissingExtra:
+            if self._optional:
+                return [(name, text)]
+            raise
+        return [(name, text)] if len(windows) == 1 else [(f"{name}#{number}", window) for number, window in enumerate(windows)]
+
+    def _embed(self, namespace: Namespace, pending: list[tuple[int, str, str]], found: list[list[PartVector]]) -> None:
+        model = self.embedder()
+        try:
+            made = model.embed_documents([text for _, _, text in pending])
+        except MissingExtra:
+            if self._optional:
+                return
+            raise
+        space = Space(model.space, model.dim)
+        self.settle(namespace, space)
+        name = space.model(model.id)
+        for (index, part, _), vector in zip(pending, made, strict=True):
+            found[index].append(PartVector(part, name, vector.astype("<f4").tobytes()))
+
+    def _given(self, namespace: Namespace, part: str, vector: Sequence[float]) -> PartVector:
+        data = packed(vector)
+        if self._embedder is None:
+            space, identity = Space(CALLER_SPACE, len(vector)), CALLER_SPACE
+        else:
+            model = self._embedder()
+            space, identity = Space(model.space, model.dim), model.id
+            if len(vector) != model.dim:
+                raise InvalidInput(f"the vector of part {part!r} has {len(vector)} numbers, this collection's model makes {model.dim}")
+        self.settle(namespace, space)
+        return PartVector(part, space.model(identity), data)
+
+    def stored_vectors(self, row: Row) -> dict[str, tuple[float, ...]]:
+        """The vectors of a record's state, by part name."""
+        kept = self._engine.backend.stored_vectors(row.standing.version)
+        if self._embedder is not None:
+            space = self.space()
+            kept = [vector for vector in kept if json.loads(vector.model)[:2] == [space.name, space.dim]] or kept
+        return {vector.part: unpacked(vector.data) for vector in kept}
+
+    def texts_of(self, row: Row) -> tuple[str, Sequence[Part]]:
+        """What of a stored record is embedded."""
+        fields = loads(row.body)
+        return fields.get("content", ""), [Part(part["name"], part["text"]) for part in fields.get("parts", ())]
+
+
+def packed(vector: Sequence[float]) -> bytes:
+    """A vector as little-endian float32.
+
+    Raises:
+        InvalidInput: not numbers, empty, not finite in float32, or all zero.
+    """
+    try:
+        numbers = array("f", [float(number) for number in vector])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"a vector must be a sequence of numbers: {error}") from None
+    if not numbers or not all(map(math.isfinite, numbers)) or not any(numbers):
+        raise InvalidInput("a vector must have finite numbers, not all of them 0")
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def unpacked(data: bytes) -> tuple[float, ...]:
+    """The numbers of a stored vector."""
+    numbers = array("f")
+    numbers.frombytes(data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return tuple(numbers)

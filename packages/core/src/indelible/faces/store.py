@@ -1,0 +1,226 @@
+"""The store: facts, collections and key/value memories in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from indelible.backend.interface import Backend, Ingested, Report
+from indelible.base.clock import Clock, SystemClock
+from indelible.base.event import Event
+from indelible.base.ids import IdSource, uuid7
+from indelible.base.record import ANY_SCOPE, UNSET, Namespace, Scope, ScopeFilter, check_namespace, check_scope_value
+from indelible.errors import UnsupportedOperation
+from indelible.faces.arguments import check_path, check_whole
+from indelible.faces.collection import Collection
+from indelible.faces.engine import DEFAULT_TIMEOUT_S, Engine, open_backend
+from indelible.faces.housekeeping import Housekeeping
+from indelible.faces.indexing import Indexing
+from indelible.faces.location import store_path
+from indelible.faces.persistent import PersistentMemory
+from indelible.faces.scoping import ScopeValue, check_filter, narrowed
+from indelible.faces.transfer import export_log, import_log
+from indelible.faces.upkeep import Upkeep, restore_backup
+
+
+class ScopedView(Housekeeping):
+    """A store narrowed to a scope: the same verbs on facts, and no way out."""
+
+    def __init__(self, engine: Engine, namespace: Namespace, within: ScopeFilter, *, require_scope: bool = False) -> None:
+        super().__init__(engine, namespace, within)
+        self._require_scope = require_scope
+
+    def scope(
+        self,
+        agent_id: ScopeValue = UNSET,
+        user_id: ScopeValue = UNSET,
+        org_id: ScopeValue = UNSET,
+        workspace_id: ScopeValue = UNSET,
+        *,
+        namespace: Namespace | None = None,
+    ) -> ScopedView:
+        """A view bound to a scope: it reads, writes and destroys only there. ``None`` binds to "not set".
+
+        Args:
+            agent_id, user_id, org_id, workspace_id: what it is bound to; what is left out stays open.
+            namespace: another namespace than that of facts, ``()``.
+        """
+        within = narrowed(self._within, check_filter(agent_id, user_id, org_id, workspace_id))
+        where = self._namespace if namespace is None else check_namespace(namespace)
+        return ScopedView(self._engine, where, within, require_scope=self._require_scope)
+
+    def __repr__(self) -> str:
+        bound = ", ".join(f"{name}={value!r}" for name, value in self._within._asdict().items() if value is not UNSET)
+        return f"<{type(self).__name__} {bound or 'of everything'}>"
+
+
+class MemoryStore(Upkeep, ScopedView):
+    """A memory for agents that keeps every version of everything it was told, in one SQLite file.
+
+    Without ``path`` the file is ``MEMORY_DB_PATH``, else ``~/.memory/default.db``; folders and tables are made on first use.
+
+    Args:
+        path: the file; ``":memory:"`` for one that is not kept.
+        embedder: how text becomes vectors: ``None`` for the bundled model, ``"static"`` or ``"static-query"`` for its fast forms, a
+            callable, or an embedder of LangChain or LlamaIndex. Loaded on the first call that needs it.
+        require_scope: refuse to remember without an agent and a user instead of filling in ``"default"``.
+        clock, new_id: sources of time and ids, for tests.
+        timeout_s: how long a write waits for other writers.
+        backend: use this one instead of opening a file; it must share the clock.
+
+    Raises:
+        InvalidInput: a bad path.
+        StoreUnavailable: the file cannot be created or opened.
+        SchemaMismatch: the file is something else, or of a newer release.
+
+    Example:
+        >>> store = MemoryStore(":memory:")
+        >>> note = store.remember("Ada prefers tea", user_id="ada")
+        >>> [hit.content for hit in store.search("tea")]
+        ['Ada prefers tea']
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        embedder: object = None,
+        require_scope: bool = False,
+        clock: Clock | None = None,
+        new_id: IdSource = uuid7,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        backend: Backend | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        self._path = store_path() if path is None else check_path(path)
+        opened = open_backend(self._path, clock, new_id, timeout_s) if backend is None else backend
+        super().__init__(Engine(opened, clock, embedder), (), ANY_SCOPE, require_scope=require_scope)
+
+    @classmethod
+    def restore_backup(
+        cls,
+        backup: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
+        *,
+        clock: Clock | None = None,
+        **options: Any,
+    ) -> MemoryStore:
+        """Make a new store of a backup and open it. The backup is verified first and stays as it is.
+
+        Args:
+            backup: a file that ``backup`` made.
+            path: where the store shall be; nothing may stand there.
+            clock, **options: as for a store.
+
+        Raises:
+            InvalidInput: something stands at the path.
+            IntegrityFailure: the backup does not verify.
+            StoreUnavailable: there is no such backup.
+        """
+        return cls(restore_backup(backup, path, clock), clock=clock, **options)
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._path
+
+    @property
+    def version(self) -> int:
+        """The newest version of the log, 0 when it is empty."""
+        return self._engine.backend.mark().version
+
+    # Other faces on the same file
+
+    def memory(self, name: str | None = None) -> PersistentMemory:
+        """A key/value memory inside this file; without a name the file's own, as ``PersistentMemory`` opens it."""
+        return PersistentMemory.inside(self._engine, name, self._path)
+
+    def collection(
+        self,
+        *namespace: str,
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        org_id: str | None = None,
+        workspace_id: str | None = None,
+        model: object = None,
+        cache: bool = False,
+    ) -> Any:
+        """Keyed records in a namespace.
+
+        Args:
+            *namespace: labels.
+            agent_id, user_id, org_id, workspace_id: whose, matched exactly.
+            model: how its text becomes vectors: ``"store"`` for the store's own model, or anything that ``embedder`` takes; ``None`` for
+                a collection without a model, whose vectors, if any, come with the parts.
+            cache: a plain cache outside the log: no versions, no history, no search.
+        """
+        where = check_namespace(namespace)
+        scope = Scope(
+            check_scope_value(agent_id, "agent_id"),
+            check_scope_value(user_id, "user_id"),
+            check_scope_value(org_id, "org_id"),
+            check_scope_value(workspace_id, "workspace_id"),
+        )
+        if cache:
+            from indelible.faces.cache import CacheCollection
+
+            if scope != Scope():
+                raise UnsupportedOperation("a cache has no scope: put it into the namespace")
+            return CacheCollection(self._engine, where)
+        return Collection(self._engine, where, scope, self._indexing_for(model))
+
+    def _indexing_for(self, model: object) -> Indexing:
+        if model is None:
+            return Indexing(self._engine, None)
+        if isinstance(model, str) and model == "store":
+            return self._indexing
+        own = Engine(self._engine.backend, self._engine.clock, model)
+        return Indexing(self._engine, own.embedder)
+
+    # The log
+
+    def iter_events(self, after: int = 0) -> Iterator[Event]:
+        """Every event after a version, in order of arrival; what arrives meanwhile comes too."""
+        check_whole(after, "after")
+        while events := self._engine.backend.events(after=after, limit=1000):
+            yield from events
+            after = events[-1].version
+
+    def verify(self) -> Report:
+        """Re-derive the chain of hashes, compare every view with the log, and let SQLite check its file."""
+        return self._engine.backend.verify()
+
+    def rebuild(self) -> None:
+        """Make every view anew from the log; answers stay the same. Vectors stay: ``reindex`` makes those."""
+        self._engine.backend.rebuild()
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write the whole log as lines of JSON to a new file, all history and vectors included.
+
+        Returns:
+            How many events were written.
+        """
+        return export_log(self._engine.backend, check_path(path))
+
+    def import_(self, path: str | os.PathLike[str]) -> Ingested:
+        """Take the events of an export: lossless, idempotent, all or nothing.
+
+        Raises:
+            InvalidInput: the file is no export.
+            IntegrityFailure: a hash or chain in it does not hold.
+        """
+        return import_log(self._engine.backend, check_path(path))
+
+    def close(self) -> None:
+        """Close the file. Closing twice is fine."""
+        self._engine.backend.close()
+
+    def __enter__(self) -> MemoryStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<MemoryStore at {self._path}>"

@@ -1,0 +1,291 @@
+"""The executable specification of a backend: plain objects, no index, nothing kept that can be derived.
+
+It must answer as every other backend does, errors included, and is the model they are compared with. A write costs as much as the whole
+log is long, so it is for hundreds of events, not for thousands.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from indelible.backend.interface import (
+    Backend,
+    CacheEntry,
+    Corpus,
+    Found,
+    Indexer,
+    Ingested,
+    Mark,
+    Report,
+    Row,
+    Selection,
+    VectorRow,
+)
+from indelible.base.clock import Clock, SystemClock
+from indelible.base.event import CHAIN_START, Event, Op, Payload
+from indelible.base.ids import ID_BYTES, IdSource, uuid7
+from indelible.base.plan import Draft, Head, PartVector, Planned, Planner, Written, plan_all
+from indelible.base.record import Namespace, Scope
+from indelible.base.standing import Slot
+from indelible.errors import StoreClosed
+from indelible.faces.engine import TextIndexer
+from indelible.testing.reference_ingest import accepted
+from indelible.testing.reference_log import Medium
+
+
+class ReferenceBackend(Backend):
+    """A backend over plain Python objects.
+
+    Args:
+        medium: what to write on; by default an empty one. Another backend on the same one sees the same store.
+        indexer: makes the keyword index's text.
+        clock, new_id: injectable sources of time and ids.
+    """
+
+    path = ":reference:"
+
+    def __init__(
+        self, medium: Medium | None = None, indexer: Indexer | None = None, *, clock: Clock | None = None, new_id: IdSource = uuid7
+    ) -> None:
+        self.medium = medium or Medium()
+        self._indexer = indexer or TextIndexer()
+        self._clock = clock or SystemClock()
+        self._new_id = new_id
+        self._closed = False
+
+    @contextmanager
+    def _open(self) -> Iterator[Medium]:
+        with self.medium.lock:
+            if self._closed:
+                raise StoreClosed("this store was closed: open it again")
+            yield self.medium
+
+    # Writing
+
+    def append(self, drafts: Sequence[Draft]) -> list[Written]:
+        with self._open() as medium:
+            if medium.device is None:
+                medium.device = os.urandom(ID_BYTES)
+            head = medium.head(medium.device)
+            planner = Planner(medium.view(), head, self._clock.now_us(), new_id=self._new_id)
+            if medium.continues is not None:
+                planner.plan_device(medium.head(medium.continues))
+            written = plan_all(planner, drafts)
+            if any(outcome.changed for outcome in written):
+                medium.continues = None
+                self._write(planner, head)
+        return written
+
+    def _write(self, planner: Planner, head: Head) -> None:
+        previous = head.hash
+        for planned in planner.planned:
+            self.medium.take([_event(planned, planner, head.device, previous)])
+            previous = planned.hash
+            kept = [] if planned.vectors_of is None else self.stored_vectors(planned.vectors_of)
+            for vector in (*(planned.vectors or ()), *kept):
+                self.medium.add_vector(planned.version, vector)
+
+    def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
+        with self._open() as medium:
+            now_us = self._clock.now_us()
+            new, known = accepted(medium.log, events, now_us)
+            medium.take(new)
+            versions = {(event.device, event.seq): event.version for event in medium.log}
+            for device, seq, vector in vectors:
+                medium.add_vector(versions.get((device, seq), 0), vector)
+            medium.epoch += bool(new)
+        return Ingested(len(new), known)
+
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
+        with self._open() as medium:
+            fresh = list(vectors)
+            versions = {version for version, _ in fresh}
+            for version, part, model in list(medium.vectors):
+                if version in versions and model in drop_models:
+                    del medium.vectors[version, part, model]
+            for version, vector in fresh:
+                medium.add_vector(version, vector)
+            medium.epoch += 1
+
+    # Reading
+
+    def mark(self) -> Mark:
+        with self._open() as medium:
+            last = medium.log[-1] if medium.log else None
+            return Mark(last.version if last else 0, medium.epoch, last.recorded_at if last else 0)
+
+    def position(self, *, version: int | None = None, at_ms: int | None = None) -> Mark:
+        with self._open() as medium:
+            found = Mark(0, medium.epoch, 0)
+            for event in medium.log:
+                if (version is None or event.txn <= version) and (at_ms is None or event.recorded_at <= at_ms):
+                    found = Mark(event.version, medium.epoch, event.recorded_at)
+        return found
+
+    def select(self, selection: Selection) -> list[Row]:
+        with self._open() as medium:
+            view = medium.view()
+        rows = [Row(row, view.body(row.version), row.version) for row in view.select(selection)]
+        return rows[selection.offset :][: selection.limit]
+
+    def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
+        with self._open() as medium:
+            counted = Counter((row.namespace, row.scope) for row in medium.view().select(selection))
+        found = [(namespace, scope, count) for (namespace, scope), count in counted.items()]
+        return sorted(found, key=lambda item: (item[0], [(value is not None, value or "") for value in item[1]]))
+
+    def events(
+        self, *, after: int = 0, limit: int | None = None, record: bytes | None = None, key: tuple[Namespace, Scope, str] | None = None
+    ) -> list[Event]:
+        with self._open() as medium:
+            found = [event for event in medium.log if event.version > after]
+            if record is not None:
+                found = [event for event in found if event.record == record]
+            elif key is not None:
+                records = medium.view().under_key(Slot(*key))
+                found = [event for event in found if event.record in records]
+        return found[:limit]
+
+    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
+        hold = all if match == "all" else any
+        found = []
+        for row, words, stems in self._texts(selection):
+            there = {*words.split(), *stems.split()}
+            if terms and hold(any(there.issuperset(run) for run in term) for term in terms):
+                found.append(Found(row.standing.record, row.standing.version, words, stems))
+        return found
+
+    def corpus(self, selection: Selection) -> Corpus:
+        lengths = [len(words.split()) for _, words, _ in self._texts(selection)]
+        return Corpus(len(lengths), sum(lengths))
+
+    def _texts(self, selection: Selection) -> Iterator[tuple[Row, str, str]]:
+        """Records with words in them, and what an index would hold of each."""
+        for row in self.select(selection):
+            fields = Payload(b"", row.body).fields
+            text = fields.get("content") or "\n".join(part["text"] for part in fields.get("parts", ()))
+            words, stems = self._indexer.index(text)
+            if words:
+                yield row, words, stems
+
+    def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
+        found = [
+            VectorRow(row.standing.record, row.standing.version, vector.part, vector.data, row.standing.expires_at)
+            for row in self.select(selection)
+            for vector in self.stored_vectors(row.standing.version)
+            if vector.model in models
+        ]
+        return sorted(found, key=lambda row: (row.record, row.part))
+
+    def models(self) -> list[str]:
+        with self._open() as medium:
+            return sorted(medium.models)
+
+    def changed(self, after: int) -> set[bytes]:
+        return {event.record for event in self.events(after=after)}
+
+    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
+        embedded = {row.version for row in self.vectors(selection, models)}
+        rows = [row for row in self.select(selection) if row.standing.version not in embedded]
+        return sorted(rows, key=lambda row: row.standing.version)
+
+    def stored_vectors(self, version: int) -> list[PartVector]:
+        with self._open() as medium:
+            found = [PartVector(part, model, data) for (of, part, model), data in medium.vectors.items() if of == version]
+        return sorted(found, key=lambda vector: (vector.model, vector.part))
+
+    def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
+        found: dict[bytes, list[str]] = {}
+        for event in self.events():
+            if event.op is Op.VOTE and event.record in records and event.payload and (version is None or event.version <= version):
+                found.setdefault(event.record, []).append(event.payload.fields["vote"])
+        return found
+
+    def setting(self, name: str, value: str | None = None) -> str | None:
+        with self._open() as medium:
+            if value is not None:
+                medium.settings[name] = value
+            return medium.settings.get(name)
+
+    # Caches
+
+    def cache_get(self, namespace: Namespace, keys: Sequence[str] | None, now_ms: int) -> list[CacheEntry]:
+        with self._open() as medium:
+            entries = [entry for place, entry in sorted(medium.cache.items()) if place[0] == namespace]
+        live = [entry for entry in entries if entry.expires_at is None or entry.expires_at > now_ms]
+        return [entry for entry in live if keys is None or entry.key in keys]
+
+    def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:
+        with self._open() as medium:
+            medium.cache |= {(namespace, entry.key): entry for entry in entries}
+            for key in remove:
+                medium.cache.pop((namespace, key), None)
+
+    # Upkeep
+
+    def verify(self) -> Report:
+        problems = []
+        heads: dict[bytes, tuple[int, bytes]] = {}
+        log = self.events()
+        purged = {event.record for event in log if event.op is Op.PURGE}
+        for version, event in enumerate(log, 1):
+            seq, digest = heads.get(event.device, (0, CHAIN_START))
+            heads[event.device] = event.seq, event.hash
+            if (event.version, event.seq, event.previous, event.hash) != (version, seq + 1, digest, event.computed_hash()):
+                problems.append(f"event {version}: it does not follow from the one before it")
+            if not event.payload_matches() or ((event.payload is None) != (event.commitment is None) and event.record not in purged):
+                problems.append(f"event {version}: its text is not the one that was written")
+        ends = {device.hex(): (seq, digest.hex()) for device, (seq, digest) in heads.items()}
+        return Report(not problems, len(log), ends, tuple(problems))
+
+    def rebuild(self) -> None:
+        with self._open() as medium:
+            medium.epoch += 1
+
+    def statistics(self) -> dict[str, Any]:
+        now_ms = self._clock.now_us() // 1000
+        with self._open() as medium:
+            view = medium.view()
+            current = view.current.values()
+            return {
+                "path": self.path,
+                "version": len(medium.log),
+                "epoch": medium.epoch,
+                "records": len(current),
+                "live": sum(row.visible and not row.expired(now_ms) for row in current),
+                "expired": sum(row.visible and row.expired(now_ms) for row in current),
+                "forgotten": sum(not row.visible for row in current),
+                "purged": len(view.purged),
+                "devices": len({event.device for event in medium.log}),
+                "vectors": dict(sorted(Counter(model for _, _, model in medium.vectors).items())),
+                "bytes": 0,
+                "schema": 0,
+                "engine": "reference",
+                "pragmas": {},
+            }
+
+    def close(self) -> None:
+        self._closed = True
+
+
+def _event(planned: Planned, planner: Planner, device: bytes, previous: bytes) -> Event:
+    payload = None if planned.salt is None or planned.body is None else Payload(planned.salt, planned.body)
+    return Event(
+        planned.version,
+        planner.head.version,
+        planner.recorded_at,
+        device,
+        planned.seq,
+        previous,
+        planned.clock,
+        planned.op,
+        planned.record,
+        planned.commitment,
+        planned.expires_at,
+        planned.hash,
+        payload,
+    )

@@ -1,0 +1,184 @@
+"""The in-memory reference and the SQLite backend give the same answers to the same calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from indelible.backend.interface import Backend, Selection
+from indelible.backend.sqlite import SqliteBackend
+from indelible.base.event import Event, Op
+from indelible.base.plan import PartVector
+from indelible.base.record import ANY_SCOPE, UNSET, Scope, ScopeFilter
+from indelible.faces.engine import TextIndexer
+from indelible.testing import FakeClock, Medium, ReferenceBackend, SequentialIds
+from tests.unit.base.random_log import MODEL, SLOTS, Step, Writer, everything, pauses_ms, transactions
+
+Script = list[tuple[int, list[Step]]]
+scripts = st.lists(st.tuples(pauses_ms, transactions), max_size=15)
+KETTLE = ((("kettle",), ("ˢrun",)), (("red",), ("blue",)))
+
+
+def a_pair(series: int = 0, vectors: bool = False) -> tuple[Writer, Writer]:
+    """A reference and an SQLite store with clocks and ids of their own, alike."""
+    first, second = FakeClock(), FakeClock()
+    reference = ReferenceBackend(clock=first, new_id=SequentialIds(series))
+    sqlite = SqliteBackend(":memory:", TextIndexer(), clock=second, new_id=SequentialIds(series))
+    return Writer(reference, first, vectors=vectors), Writer(sqlite, second, vectors=vectors)
+
+
+def play(writer: Writer, script: Sequence[tuple[int, list[Step]]]) -> list[object]:
+    done: list[object] = []
+    for pause_ms, transaction in script:
+        writer.clock.advance(ms=pause_ms)
+        done.append(writer.write(transaction))
+    return done
+
+
+def skeleton(event: Event) -> Event:
+    """An event without what chance put into it."""
+    payload = None if event.payload is None else replace(event.payload, salt=b"")
+    none = bytes(32)
+    record = b"device" if event.op is Op.DEVICE else event.record
+    return replace(event, device=b"", previous=none, commitment=None, hash=none, payload=payload, record=record)
+
+
+def answers(backend: Backend, now_ms: int) -> dict[str, object]:
+    """Everything a backend says about what stands, at every version."""
+    mark = backend.mark()
+    found: dict[str, object] = {"mark": mark._replace(epoch=0), "log": [skeleton(event) for event in backend.events()]}
+    for version in [None, *range(mark.version + 2)]:
+        seen = Selection(namespace=None, version=version, now_ms=now_ms)
+        found[f"select {version}"] = backend.select(seen)
+        found[f"slices {version}"] = backend.slices(seen)
+        found[f"corpus {version}"] = backend.corpus(seen)
+        found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
+        found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
+        found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
+        found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
+    return found
+
+
+def paged(backend: Backend, now_ms: int) -> list[object]:
+    """Answers to selections of every kind."""
+    first = backend.select(everything)[:1]
+    kinds = [
+        everything,
+        replace(everything, expiry="expired", now_ms=now_ms),
+        replace(everything, namespace=("n",), prefix=True),
+        replace(everything, namespace=("n",)),
+        replace(everything, scope=ScopeFilter(user_id="u")),
+        replace(everything, scope=ScopeFilter(UNSET, None, None, None)),
+        replace(everything, keys=("a", "c")),
+        replace(everything, parent="p"),
+        replace(everything, records=tuple(row.standing.record for row in first)),
+        replace(everything, order="updated", descending=True, limit=2, offset=1),
+        replace(everything, limit=0),
+        replace(everything, limit=2**70, offset=2**70),
+    ]
+    return [backend.select(selection) for selection in kinds]
+
+
+@given(scripts)
+@example([(0, [Step(Op.REMEMBER, key="a", text="one"), Step(Op.PURGE, key="a"), Step(Op.REMEMBER, key="a", text="two")])])
+def test_the_same_writes_give_the_same_answers(script: Script) -> None:
+    """Results and refusals of every write, and everything read at every version, are equal."""
+    reference, sqlite = a_pair(vectors=True)
+    assert play(reference, script) == play(sqlite, script)
+    now_ms = reference.clock.now_us() // 1000
+    assert answers(reference.backend, now_ms) == answers(sqlite.backend, now_ms)
+    assert paged(reference.backend, now_ms) == paged(sqlite.backend, now_ms)
+
+
+@given(scripts)
+def test_rows_kept_current_are_the_rows_of_the_definition(script: Script) -> None:
+    """The views that SQLite keeps as it writes are those that the log gives anew: before a rebuild, and after it."""
+    _, sqlite = a_pair()
+    play(sqlite, script)
+    assert sqlite.backend.verify().problems == ()
+    now_ms = sqlite.clock.now_us() // 1000
+    before = answers(sqlite.backend, now_ms)
+    sqlite.backend.rebuild()
+    assert answers(sqlite.backend, now_ms) == before
+    assert sqlite.backend.verify().problems == ()
+
+
+@given(scripts)
+def test_a_repeated_write_is_recognised_after_a_rebuild(script: Script) -> None:
+    """A rebuild forgets no idempotency key: what a retry returns is the same before and after."""
+    reference, sqlite = a_pair()
+    retry = [Step(Op.REMEMBER, slot=slot, text="again", idempotency_key="retry") for slot in range(len(SLOTS))]
+    play(reference, script)
+    play(sqlite, script)
+    sqlite.backend.rebuild()
+    assert reference.write(retry) == sqlite.write(retry)
+
+
+def a_device(number: int, script: Script) -> Writer:
+    """A store that a device of this number has written."""
+    clock = FakeClock()
+    device = bytes([number]) * 16
+    writer = Writer(ReferenceBackend(Medium(device=device), clock=clock, new_id=SequentialIds(number)), clock)
+    play(writer, script)
+    return writer
+
+
+@given(scripts, scripts, st.lists(st.booleans(), max_size=60), scripts)
+def test_imports_give_the_same_answers(first: Script, second: Script, order: list[bool], then: Script) -> None:
+    """Two devices' logs, imported in any interleaving, stand alike in both; so do writes on top of them."""
+    left, right = a_device(1, first), a_device(2, second)
+    reference, sqlite = a_pair(3)
+    events = interleaved(left.backend.events(), right.backend.events(), order)
+    assert reference.backend.ingest(events) == sqlite.backend.ingest(events)
+    assert reference.backend.ingest(events) == sqlite.backend.ingest(events)
+    reference.seen = [row.standing.record for row in reference.backend.select(everything)]
+    sqlite.seen = list(reference.seen)
+    now_ms = max(writer.clock.now_us() for writer in (left, right)) // 1000
+    assert play(reference, then) == play(sqlite, then)
+    assert answers(reference.backend, now_ms) == answers(sqlite.backend, now_ms)
+    assert sqlite.backend.verify().problems == reference.backend.verify().problems == ()
+
+
+def interleaved(left: list[Event], right: list[Event], order: list[bool]) -> list[Event]:
+    """Two logs in one, each in its own order."""
+    left, right, mixed = list(left), list(right), []
+    for take_left in order:
+        if left and right:
+            mixed.append(left.pop(0) if take_left else right.pop(0))
+    return [*mixed, *left, *right]
+
+
+def both() -> list[Backend]:
+    return [writer.backend for writer in a_pair()]
+
+
+@pytest.mark.parametrize("backend", both(), ids=["reference", "sqlite"])
+def test_vectors_follow_the_versions(backend: Backend) -> None:
+    """A reindex replaces a model's vectors of living versions, and raises the epoch; nothing else changes."""
+    Writer(backend, FakeClock(), vectors=True).write([Step(Op.REMEMBER, text="red kettle")])
+    epoch = backend.mark().epoch
+    backend.put_vectors([(1, PartVector("", "new", b"1234")), (9, PartVector("", "new", b"1234"))], drop_models=[MODEL])
+    assert backend.vectors(everything, [MODEL]) == []
+    assert [(row.version, row.data) for row in backend.vectors(everything, ["new", MODEL])] == [(1, b"1234")]
+    assert backend.models() == ["model", "new"]
+    assert backend.mark().epoch == epoch + 1
+
+
+@pytest.mark.parametrize("backend", both(), ids=["reference", "sqlite"])
+def test_scopes_are_compared_exactly(backend: Backend) -> None:
+    """A field of a scope is a value, "not set", or any; an empty filter field never matches a value by chance."""
+    writer = Writer(backend, FakeClock())
+    for slot in range(len(SLOTS)):
+        writer.write([Step(Op.REMEMBER, slot=slot, text=str(slot))])
+    scopes = [ScopeFilter(), ScopeFilter("a"), ScopeFilter("A"), ScopeFilter(None), ScopeFilter(user_id="u"), ScopeFilter("a", "u", None)]
+    assert [len(backend.select(replace(everything, scope=scope))) for scope in scopes] == [4, 1, 0, 3, 2, 1]
+    assert backend.slices(replace(everything, scope=ANY_SCOPE)) == [
+        ((), Scope(), 1),
+        ((), Scope("a", "u"), 1),
+        (("n",), Scope(), 1),
+        (("n", "m"), Scope(user_id="u"), 1),
+    ]
