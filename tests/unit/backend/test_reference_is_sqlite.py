@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from indelible.backend.interface import Backend, Selection
 from indelible.backend.sqlite import SqliteBackend
+from indelible.base.draft import PartVector
 from indelible.base.event import Event, Op
-from indelible.base.plan import PartVector
 from indelible.base.record import ANY_SCOPE, UNSET, Scope, ScopeFilter
 from indelible.faces.engine import TextIndexer
 from indelible.testing import FakeClock, Medium, ReferenceBackend, SequentialIds
@@ -75,6 +75,8 @@ def paged(backend: Backend, now_ms: int) -> list[object]:
         replace(everything, scope=ScopeFilter(UNSET, None, None, None)),
         replace(everything, keys=("a", "c")),
         replace(everything, parent="p"),
+        replace(everything, hidden=True),
+        replace(everything, hidden=True, expiry="live", now_ms=now_ms),
         replace(everything, records=tuple(row.standing.record for row in first)),
         replace(everything, order="updated", descending=True, limit=2, offset=1),
         replace(everything, limit=0),
@@ -145,10 +147,8 @@ def test_imports_give_the_same_answers(first: Script, second: Script, order: lis
 
 def interleaved(left: list[Event], right: list[Event], order: list[bool]) -> list[Event]:
     """Two logs in one, each in its own order."""
-    left, right, mixed = list(left), list(right), []
-    for take_left in order:
-        if left and right:
-            mixed.append(left.pop(0) if take_left else right.pop(0))
+    left, right = list(left), list(right)
+    mixed = [(left if take_left else right).pop(0) for take_left in order if left and right]
     return [*mixed, *left, *right]
 
 

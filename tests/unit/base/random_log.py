@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from indelible.backend.interface import Backend, Selection
 from indelible.base.canonical import dumps
+from indelible.base.draft import Draft, PartVector, Written
 from indelible.base.event import Op
-from indelible.base.plan import Draft, PartVector, Written
 from indelible.base.record import Namespace, Scope
 from indelible.errors import IndelibleError
 from indelible.testing import FakeClock
@@ -48,7 +48,9 @@ class Writer:
         expires_at = None if step.ttl_ms is None else self.clock.now_us() // 1000 + step.ttl_ms
         named = step.key is not None or not self.seen
         record = None if named or step.op is Op.REMEMBER else self.seen[step.pick % len(self.seen)]
-        given = {"content": dumps(step.text)} if step.op in (Op.REMEMBER, Op.REVISE) else {"vote": dumps("up")} if step.op is Op.VOTE else {}
+        given = (
+            {"content": dumps(step.text)} if step.op in (Op.REMEMBER, Op.REVISE) else {"vote": dumps("up")} if step.op is Op.VOTE else {}
+        )
         if step.flag and step.op in (Op.REMEMBER, Op.REVISE):
             given |= {"parent": dumps("p"), "source": dumps("s"), "metadata": dumps({"n": step.pick})}
         data = step.text.encode().ljust(4, b"\0")
@@ -62,7 +64,7 @@ class Writer:
             expires_at=expires_at,
             expected_version=step.expected,
             idempotency_key=step.idempotency_key if step.op is Op.REMEMBER else None,
-            vectors=(PartVector("", MODEL, data),) if self.vectors and step.op in (Op.REMEMBER, Op.REVISE) and not step.flag else None,
+            vectors=(PartVector("", MODEL, data),) if self.vectors and writes_text and not step.flag else None,
             if_missing="record" if step.flag and record is None else "ignore",
             restore_version=step.pick + 1 if step.flag and step.op is Op.RESTORE else None,
             touch_ttl=step.ttl_ms,

@@ -68,7 +68,7 @@ def test_a_time_without_a_timezone_is_refused(value: object) -> None:
         ms_from_datetime(value, "occurred_at")
 
 
-@pytest.mark.parametrize("ttl", [0, -1, 1.0, "1", True, MAX_MS - NOW_MS + 1, 10**400])
+@pytest.mark.parametrize("ttl", [0, -1, 1.0, "1", True, MAX_MS - NOW_MS + 1, 10**5000, -(10**5000)], ids=lambda ttl: type(ttl).__name__)
 def test_a_bad_time_to_live_is_refused(ttl: object) -> None:
     """S70: 0, negative, float, str, bool and overflow."""
     with pytest.raises(InvalidInput, match="ttl_ms"):

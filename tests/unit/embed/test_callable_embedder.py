@@ -120,6 +120,22 @@ def test_an_embedder_written_elsewhere_keeps_its_own_names_and_windows() -> None
     assert np.array_equal(embedder.embed_documents(["a"]), expected("a"))
 
 
+@pytest.mark.parametrize("windows", [[], "text", None, [b"bytes"], ["a", None]])
+def test_windows_of_an_embedder_written_elsewhere_are_checked(windows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Complete, "windows", lambda self, text: windows)
+    with pytest.raises(ModelError, match="windows must be a list of str"):
+        CallableEmbedder(Complete()).windows("a")
+
+
+def test_a_failure_to_cut_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Complete, text: str) -> list[str]:
+        raise KeyError(text)
+
+    monkeypatch.setattr(Complete, "windows", broken)
+    with pytest.raises(ModelError, match="mine failed: KeyError"):
+        CallableEmbedder(Complete()).windows("a")
+
+
 def test_the_dim_an_embedder_states_is_believed_and_its_vectors_are_held_to_it() -> None:
     model = Complete()
     assert CallableEmbedder(model).dim == 3

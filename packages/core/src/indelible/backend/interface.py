@@ -40,6 +40,7 @@ class Selection:
         expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
         records, keys, parent: only these.
         equals: conditions on metadata that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
+        every_version: also states that no longer stand.
         hidden: also records that are forgotten or superseded, as they stand now.
         order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
         descending, limit, offset: of the answer.
@@ -55,6 +56,7 @@ class Selection:
     keys: tuple[str, ...] | None = None
     parent: str | None = None
     equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    every_version: bool = False
     hidden: bool = False
     order: Literal["created", "updated"] = "created"
     descending: bool = False
@@ -63,7 +65,7 @@ class Selection:
 
 
 class Row(NamedTuple):
-    """A record in a state, with the payload that made it."""
+    """A record in a state, with the payload that made it and the document under which its text and vectors are kept."""
 
     standing: Standing
     body: str
@@ -237,12 +239,20 @@ class Backend(ABC):
         """Records of a selection that have no vector of any of some models."""
 
     @abstractmethod
-    def stored_vectors(self, version: int) -> list[PartVector]:
-        """Every vector of a state, sorted by model and part."""
+    def stored_vectors(self, doc: int) -> list[PartVector]:
+        """Every vector of a row's document (for an event, its version), sorted by model and part."""
 
     @abstractmethod
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
-        """Set vectors of versions (a reindex), remove other models' from them, and raise the epoch."""
+    def dependents(self, records: Sequence[bytes]) -> list[Row]:
+        """Visible records that are indexed together with the text of some others."""
+
+    @abstractmethod
+    def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
+        """Remove the vectors of some models from a selection, and raise the epoch."""
+
+    @abstractmethod
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
+        """Set vectors of documents, skipping those that are gone, and raise the epoch."""
 
     @abstractmethod
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:

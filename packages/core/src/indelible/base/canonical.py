@@ -62,9 +62,7 @@ def _encoded_size(text: str, what: str) -> int:
         raise InvalidInput(f"{what} holds a lone surrogate at position {error.start}: replace it by U+FFFD") from None
 
 
-def encode(
-    value: object, what: str, *, max_bytes: int = MAX_VALUE_BYTES, max_depth: int = MAX_VALUE_DEPTH, objects: bool = True
-) -> str:
+def encode(value: object, what: str, *, max_bytes: int = MAX_VALUE_BYTES, max_depth: int = MAX_VALUE_DEPTH, objects: bool = True) -> str:
     """Check a JSON value and write it in canonical form.
 
     Args:

@@ -79,7 +79,9 @@ def expiry_from_ttl(ttl_ms: object, now_ms: int) -> int | None:
     if ttl_ms is None:
         return None
     if type(ttl_ms) is not int or ttl_ms <= 0:
-        raise InvalidInput(f"ttl_ms must be a positive int of milliseconds or None, got {ttl_ms!r}")
+        # No int in the message: one that is long enough cannot even be written.
+        given = "an int that is not" if type(ttl_ms) is int else type(ttl_ms).__name__
+        raise InvalidInput(f"ttl_ms must be a positive int of milliseconds or None, got {given}")
     if now_ms + ttl_ms > MAX_MS:
-        raise InvalidInput(f"ttl_ms of {ttl_ms} ends after the year 9999: use None for 'never'")
+        raise InvalidInput("ttl_ms ends after the year 9999: use None for 'never'")
     return now_ms + ttl_ms

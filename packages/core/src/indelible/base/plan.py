@@ -28,7 +28,6 @@ from indelible.base.record import Namespace, Scope, Unset
 from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import InvalidInput, RecordNotFound, VersionConflict
 
-
 RandomSource = Callable[[int], bytes]
 
 
@@ -43,9 +42,7 @@ class Planner:
         random: makes salts.
     """
 
-    def __init__(
-        self, lookup: Lookup, head: Head, now_us: int, *, new_id: IdSource = uuid7, random: RandomSource = os.urandom
-    ) -> None:
+    def __init__(self, lookup: Lookup, head: Head, now_us: int, *, new_id: IdSource = uuid7, random: RandomSource = os.urandom) -> None:
         self._lookup = lookup
         self._head = head
         self._now_us = now_us
@@ -165,9 +162,7 @@ class Planner:
         fields = merge_fields(self._body(found.version), draft.fields or {})
         expires_at = found.expires_at if isinstance(draft.expires_at, Unset) else draft.expires_at
         keep = found.version if draft.vectors is None else None
-        return self._write_state(
-            Op.REVISE, found, found.namespace, found.scope, found.key, fields, expires_at, draft.vectors or (), keep
-        )
+        return self._write_state(Op.REVISE, found, found.namespace, found.scope, found.key, fields, expires_at, draft.vectors or (), keep)
 
     def _restore(self, draft: Draft) -> Written:
         found = self._find(draft)
@@ -278,9 +273,7 @@ class Planner:
             self._retries[namespace, scope, idempotency_key] = record
         return Written(record, version, True, standing, body)
 
-    def _emit(
-        self, op: Op, record: bytes, fields: Fields | None, expires_at: int | None, opens: tuple[Standing, ...] = ()
-    ) -> int:
+    def _emit(self, op: Op, record: bytes, fields: Fields | None, expires_at: int | None, opens: tuple[Standing, ...] = ()) -> int:
         self._clock = tick(self._clock, self._now_us)
         self._append(op, record, None if fields is None else compose_body(fields), expires_at, opens, None, None, None)
         return self._version

@@ -107,7 +107,10 @@ class CallableEmbedder:
         An ``Embedder`` is asked for its own windows. Otherwise the tokenizer is unknown, and a window has at most 1,024 UTF-8 bytes,
         about 256 tokens of English, with 128 of overlap: at most 1,639 windows in a megabyte.
         """
-        return self._windows(checked_text(text))
+        windows = self._called(self._windows, checked_text(text))
+        if not isinstance(windows, list) or not windows or not all(isinstance(window, str) for window in windows):
+            raise ModelError(f"embedder {self._id} cut a text into {type(windows).__name__}: windows must be a list of str, never empty")
+        return windows
 
     def _called(self, verb: Callable[[Any], object], argument: object) -> object:
         try:

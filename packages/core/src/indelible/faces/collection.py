@@ -181,7 +181,9 @@ class Collection:
             RecordNotFound: the key was never here.
             InvalidInput: the version is no state of this key.
         """
-        draft = Draft(Op.RESTORE, self._namespace, self._scope, key=check_key(key), restore_version=check_whole(version, "version", least=1))
+        draft = Draft(
+            Op.RESTORE, self._namespace, self._scope, key=check_key(key), restore_version=check_whole(version, "version", least=1)
+        )
         restored = self._restored(draft)
         if restored is None:
             raise InvalidInput(f"version {version} is not a state of key {key!r}: see its history")
@@ -190,6 +192,18 @@ class Collection:
     def _restored(self, draft: Draft) -> Record | None:
         written = self._write([draft])[0]
         return None if written.standing is None or not written.standing.visible else written_record(written)
+
+    def touch(self, keys: Iterable[str], ttl_ms: int) -> None:
+        """Move the expiry of keys to a time to live from now, as reading through a cache does.
+
+        Content and version stay. Moves of less than a tenth of the time to live are not worth an event and are left out; keys that are
+        not there are ignored.
+        """
+        now_ms = self._engine.now_ms()
+        expires_at = expiry_from_ttl(ttl_ms, now_ms)
+        self._write(
+            [Draft(Op.TOUCH, self._namespace, self._scope, key=check_key(key), expires_at=expires_at, touch_ttl=ttl_ms) for key in keys]
+        )
 
     def purge(self, key: str, reason: str = "request") -> int:
         """Destroy every version of a key: text, value, metadata, index, vectors. What remains says only that it was purged.
@@ -213,9 +227,7 @@ class Collection:
     def _put_draft(self, put: Put) -> Draft:
         content = check_content(put.content, empty=True)
         parts = check_parts(put.parts)
-        fields = state_fields(
-            content=content, metadata=put.metadata, value=put.value, parts=parts, parent=put.parent, source=put.source
-        )
+        fields = state_fields(content=content, metadata=put.metadata, value=put.value, parts=parts, parent=put.parent, source=put.source)
         if put.ttl_ms is not None and put.expires_at is not None:
             raise InvalidInput("ttl_ms and expires_at were both given: give one")
         expires_at = check_expires_at(put.expires_at) if put.ttl_ms is None else expiry_from_ttl(put.ttl_ms, self._engine.now_ms())
@@ -246,9 +258,7 @@ class Collection:
 
     # Reading
 
-    def get(
-        self, key: str, *, as_of: When | None = None, with_vectors: bool = False, include_expired: bool = False
-    ) -> Record | None:
+    def get(self, key: str, *, as_of: When | None = None, with_vectors: bool = False, include_expired: bool = False) -> Record | None:
         """The record of a key, ``None`` if there is none."""
         rows = self._engine.backend.select(
             self._selection(self._namespace, as_of=as_of, keys=(check_key(key),), expiry="all" if include_expired else "live")
@@ -359,11 +369,16 @@ class Collection:
             mmr: trade nearness for variety, 1 all nearness, 0 all variety.
             min_score: leave out what has a lower cosine.
         """
-        selection = self._selection(
-            self._namespace, as_of=as_of, prefix=bool(prefix), expiry="all" if include_expired else "live"
-        )
+        selection = self._selection(self._namespace, as_of=as_of, prefix=bool(prefix), expiry="all" if include_expired else "live")
         request = Request.of(
-            query, vector=vector, mode=mode or self._indexing.default_mode, limit=limit, offset=offset, filters=filters, mmr=mmr, min_score=min_score
+            query,
+            vector=vector,
+            mode=mode or self._indexing.default_mode,
+            limit=limit,
+            offset=offset,
+            filters=filters,
+            mmr=mmr,
+            min_score=min_score,
         )
         return Recall(self._engine, self._indexing).hits(selection, request)
 

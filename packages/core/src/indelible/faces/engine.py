@@ -77,6 +77,11 @@ class Engine:
                 self._embedder = resolve_embedder(self._embedder_given)
             return self._embedder
 
+    def use_embedder(self, embedder: Embedder) -> None:
+        """Go on with another model."""
+        with self._lock:
+            self._embedder_given = self._embedder = embedder
+
     def position(self, when: When | None) -> tuple[int | None, int]:
         """The version to read at (``None`` for now) and the time at which expiry is judged there."""
         if when is None:

@@ -216,9 +216,7 @@ class FactReads:
         """``recall`` by meaning, with filters first; takes the same further arguments."""
         return self.recall(query, filters=filters, limit=limit, mode="semantic", **more)
 
-    def _selection(
-        self, as_of: When | None, include_expired: bool = False, scope: ScopeFilter | None = None, **more: Any
-    ) -> Selection:
+    def _selection(self, as_of: When | None, include_expired: bool = False, scope: ScopeFilter | None = None, **more: Any) -> Selection:
         when = self._when if as_of is None else check_when(as_of)
         version, now_ms = self._engine.position(when)
         return Selection(

@@ -11,18 +11,17 @@ from typing import Any, Literal
 from indelible.base.canonical import check_text, dumps, loads
 from indelible.base.clock import expiry_from_ttl
 from indelible.base.event import Op, PurgeReason
-from indelible.base.ids import id_bytes, id_text, uuid7
-from indelible.base.plan import Draft
+from indelible.base.ids import id_text, uuid7
+from indelible.base.plan import Draft, Written
 from indelible.base.record import UNSET, Part, Record, ScopeFilter, Unset
-from indelible.errors import InvalidInput
+from indelible.errors import InvalidInput, MissingExtra
 from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_when, check_whole, given, known_id
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
+from indelible.faces.indexing import context_parts
 from indelible.faces.memory import check_key
 from indelible.faces.scoping import check_filter, writing_scope
 
-CONTEXT_PART = "context"
-"""Name of the part that embeds a memory together with its neighbours and date."""
 EMBED_CHUNK = 256
 Progress = Callable[[int, int], object]
 Vote = Literal["up", "down"]
@@ -34,7 +33,7 @@ class _Prepared:
 
     draft: Draft
     content: str
-    context: tuple[str, ...]
+    parts: Sequence[Part]
     existing: Record | None = None
 
 
@@ -68,7 +67,8 @@ class FactWrites(FactReads):
 
         Args:
             content: the text, at most 1 MiB.
-            agent_id, user_id: whose it is; else what the view is bound to, else ``MEMORY_AGENT_ID`` and ``MEMORY_USER_ID``, else ``"default"``.
+            agent_id, user_id: whose it is; else what the view is bound to, else ``MEMORY_AGENT_ID`` and ``MEMORY_USER_ID``, else
+                ``"default"``.
             org_id, workspace_id: narrower scopes.
             metadata: JSON object to filter by, at most 64 KiB.
             ttl_ms: milliseconds until it is no longer shown; ``None`` for ever. Nothing is deleted by it.
@@ -188,7 +188,10 @@ class FactWrites(FactReads):
             idempotency_key=None if idempotency_key is None else check_text(idempotency_key, "idempotency_key", empty=False),
         )
         existing = self._same_content(draft, content) if item.get("dedup") else None
-        return _Prepared(draft, content, self._context_texts(fields.get("context"), item.get("_neighbour")), existing)
+        entries = loads(fields.get("context", "[]"))
+        known = {} if item.get("_neighbour") is None else {entries[0]: item["_neighbour"]}
+        context = self._indexing.context_texts(entries, self._namespace, scope, known=known) if entries else []
+        return _Prepared(draft, content, context_parts(content, context), existing)
 
     def _same_content(self, draft: Draft, content: str) -> Record | None:
         for record in self.list(**draft.scope._asdict()):
@@ -196,30 +199,12 @@ class FactWrites(FactReads):
                 return record
         return None
 
-    def _context_texts(self, context: str | None, neighbour: str | None) -> tuple[str, ...]:
-        """The texts that stand for a context: dates as they are, records by their content."""
-        if context is None:
-            return ()
-        entries: list[str] = loads(context)
-        known = {} if neighbour is None else {entries[0]: neighbour}
-        texts = []
-        for entry in entries:
-            if id_bytes(entry) is None:
-                texts.append(entry)
-            elif entry in known:
-                texts.append(known[entry])
-            else:
-                record = self.get(entry)
-                if record is not None:
-                    texts.append(record.content)
-        return tuple(texts)
-
     def _write_facts(self, prepared: builtins.list[_Prepared], progress: Progress | None) -> builtins.list[Record]:
         pending = [item for item in prepared if item.existing is None]
         drafts: list[Draft] = []
         for start in range(0, len(pending), EMBED_CHUNK):
             chunk = pending[start : start + EMBED_CHUNK]
-            made = self._indexing.vectors_many(self._namespace, [(item.content, _parts(item)) for item in chunk])
+            made = self._indexing.vectors_many(self._namespace, [(item.content, item.parts) for item in chunk])
             drafts += [replace(item.draft, vectors=vectors) for item, vectors in zip(chunk, made, strict=True)]
             if progress is not None:
                 progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
@@ -264,9 +249,33 @@ class FactWrites(FactReads):
             fields=state_fields(content=text, metadata=metadata, source=source),
             expires_at=expires_at,
             expected_version=check_optional_whole(expected_version, "expected_version"),
-            vectors=None if isinstance(text, Unset) else self._indexing.vectors(self._namespace, text),
+            vectors=None if isinstance(text, Unset) else self._indexing.vectors(self._namespace, text, self._parts_of(raw, text)),
         )
-        return written_record(self._engine.write_one(draft))
+        return written_record(self._write_one(draft))
+
+    def _parts_of(self, record: bytes, content: str) -> Sequence[Part]:
+        """What of a revised memory is embedded: with the context that the record has."""
+        rows = self._engine.backend.select(self._selection(None, True, records=(record,)))
+        entries = loads(rows[0].body).get("context", ()) if rows else ()
+        if not entries:
+            return ()
+        standing = rows[0].standing
+        return context_parts(content, self._indexing.context_texts(entries, standing.namespace, standing.scope))
+
+    def _write_one(self, draft: Draft) -> Written:
+        """Write one draft, and bring up to date what is indexed together with its record."""
+        written = self._engine.write_one(draft)
+        if written.changed and written.record is not None:
+            self._refresh_context([written.record])
+        return written
+
+    def _refresh_context(self, records: Sequence[bytes]) -> None:
+        try:
+            self._indexing.refresh_context(records)
+        except MissingExtra:
+            # Without the model there are no vectors to refresh; the keyword index was brought up to date with the write.
+            if not self._engine.embedder_is_default:
+                raise
 
     def forget(self, id: str) -> bool:
         """Forget a memory: gone from recall and both searches, still in its history.
@@ -278,7 +287,7 @@ class FactWrites(FactReads):
         if raw is None:
             return False
         draft = Draft(Op.FORGET, self._namespace, within=self._within, record=raw, if_missing="ignore")
-        return self._engine.write_one(draft).changed
+        return self._write_one(draft).changed
 
     def undo(self, id: str) -> Record | None:
         """Bring back the state before the current one, as a new version; a forgotten memory comes back.
@@ -289,7 +298,7 @@ class FactWrites(FactReads):
         Raises:
             RecordNotFound: there is no such memory in reach.
         """
-        written = self._engine.write_one(Draft(Op.RESTORE, self._namespace, within=self._within, record=known_id(id)))
+        written = self._write_one(Draft(Op.RESTORE, self._namespace, within=self._within, record=known_id(id)))
         return None if written.standing is None or not written.standing.visible else written_record(written)
 
     def restore(self, id: str, version: int) -> Record:
@@ -302,7 +311,7 @@ class FactWrites(FactReads):
         draft = Draft(
             Op.RESTORE, self._namespace, within=self._within, record=known_id(id), restore_version=check_whole(version, "version", least=1)
         )
-        return written_record(self._engine.write_one(draft))
+        return written_record(self._write_one(draft))
 
     def feedback(self, id: str, vote: Vote, note: str | None = None) -> None:
         """Vote on a memory. Ranking follows votes only where asked to, and a vote never revives a forgotten memory.
@@ -331,7 +340,7 @@ class FactWrites(FactReads):
         if raw is None:
             return 0
         draft = Draft(Op.PURGE, self._namespace, within=self._within, record=raw, reason=code)
-        return int(self._engine.write_one(draft).changed)
+        return int(self._write_one(draft).changed)
 
     def at(self, when: int | datetime) -> PastView:
         """The same slice as it was at a version or time; it can only be read."""
@@ -351,12 +360,6 @@ def _turn(turn: object, number: int) -> dict[str, Any]:
         item["metadata"] = {**(item.get("metadata") or {}), "role": role}
         item.setdefault("source", role)
     return item
-
-
-def _parts(item: _Prepared) -> Sequence[Part]:
-    if not item.context:
-        return ()
-    return (Part("", item.content), Part(CONTEXT_PART, "\n".join((*item.context, item.content))))
 
 
 _PUBLIC_ARGUMENTS = frozenset(

@@ -138,7 +138,9 @@ class Housekeeping(FactWrites):
         scope = check_filter(agent_id, user_id, org_id, workspace_id)
         reach = narrowed(self._within, scope)
         if reach == ScopeFilter() and keywords is None and not expired_only and before is None:
-            raise InvalidInput("prune needs a condition: a scope, keywords, expired_only or before; erase() and purge() name what they take")
+            raise InvalidInput(
+                "prune needs a condition: a scope, keywords, expired_only or before; erase() and purge() name what they take"
+            )
         code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
         if not dry_run and not confirm:
             raise InvalidInput("prune changes nothing without confirm=True: look at the dry run, then say so")
@@ -177,9 +179,7 @@ class Housekeeping(FactWrites):
             raise InvalidInput("erase needs a scope: give user_id=, agent_id=, org_id= or workspace_id=")
         code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
         reach = narrowed(self._within, check_filter(*asked))
-        rows = self._engine.backend.select(
-            Selection(namespace=None, scope=reach, now_ms=self._engine.now_ms(), expiry="all", hidden=True)
-        )
+        rows = self._engine.backend.select(Selection(namespace=None, scope=reach, now_ms=self._engine.now_ms(), expiry="all", hidden=True))
         namespaces: dict[Namespace, int] = {}
         for row in rows:
             namespaces[row.standing.namespace] = namespaces.get(row.standing.namespace, 0) + 1
@@ -195,11 +195,16 @@ class Housekeeping(FactWrites):
         drafts = [
             Draft(Op.FORGET, row.standing.namespace, within=self._within, record=row.standing.record, if_missing="ignore") for row in rows
         ]
-        return sum(written.changed for written in self._engine.backend.append(drafts))
+        return self._write_all(drafts)
+
+    def _write_all(self, drafts: list[Draft]) -> int:
+        written = self._engine.backend.append(drafts)
+        self._refresh_context([item.record for item in written if item.changed and item.record is not None])
+        return sum(item.changed for item in written)
 
     def _purge_rows(self, rows: Sequence[Row], reason: PurgeReason) -> int:
         drafts = [Draft(Op.PURGE, None, within=self._within, record=row.standing.record, reason=reason) for row in rows]
-        return sum(written.changed for written in self._engine.backend.append(drafts))
+        return self._write_all(drafts)
 
 
 def _is_since(row: Row, since: int | datetime | None) -> bool:

@@ -6,19 +6,23 @@ import json
 import math
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Row
+from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
+from indelible.base.ids import id_bytes, id_text
 from indelible.base.plan import PartVector
-from indelible.base.record import Namespace, Part
+from indelible.base.record import Namespace, Part, Scope, ScopeFilter
+from indelible.base.standing import FOREVER
 from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from indelible.faces.engine import Engine
 
 if TYPE_CHECKING:
     from indelible.embed.protocol import Embedder
 
+CONTEXT_PART = "context"
+"""Name of the part that embeds a memory together with its neighbours and date."""
 CALLER_SPACE = "caller"
 """The space of vectors that callers bring without naming a model."""
 
@@ -102,8 +106,15 @@ class Indexing:
         """The vectors of one record."""
         return self.vectors_many(namespace, [(content, parts)])[0]
 
-    def vectors_many(self, namespace: Namespace, texts: Sequence[tuple[str, Sequence[Part]]]) -> list[tuple[PartVector, ...]]:
+    def vectors_many(
+        self, namespace: Namespace, texts: Sequence[tuple[str, Sequence[Part]]], *, settle: bool = True
+    ) -> list[tuple[PartVector, ...]]:
         """The vectors of many records, embedded together.
+
+        Args:
+            namespace: where they will be kept.
+            texts: per record its content, and its parts if it has any.
+            settle: hold the namespace to the model's space; not while it is being moved to another.
 
         Raises:
             EmbedderMismatch: the namespace lives in another space.
@@ -121,7 +132,7 @@ class Indexing:
             if not parts and self._embedder is not None and content.strip():
                 pending.extend((index, name, window) for name, window in self._windows("", content))
         if pending:
-            self._embed(namespace, pending, found)
+            self._embed(namespace if settle else None, pending, found)
         return [tuple(vectors) for vectors in found]
 
     def _windows(self, name: str, text: str) -> list[tuple[str, str]]:
@@ -136,7 +147,7 @@ class Indexing:
             raise
         return [(name, text)] if len(windows) == 1 else [(f"{name}#{number}", window) for number, window in enumerate(windows)]
 
-    def _embed(self, namespace: Namespace, pending: list[tuple[int, str, str]], found: list[list[PartVector]]) -> None:
+    def _embed(self, namespace: Namespace | None, pending: list[tuple[int, str, str]], found: list[list[PartVector]]) -> None:
         model = self.embedder()
         try:
             made = model.embed_documents([text for _, _, text in pending])
@@ -145,7 +156,8 @@ class Indexing:
                 return
             raise
         space = Space(model.space, model.dim)
-        self.settle(namespace, space)
+        if namespace is not None:
+            self.settle(namespace, space)
         name = space.model(model.id)
         for (index, part, _), vector in zip(pending, made, strict=True):
             found[index].append(PartVector(part, name, vector.astype("<f4").tobytes()))
@@ -164,16 +176,55 @@ class Indexing:
 
     def stored_vectors(self, row: Row) -> dict[str, tuple[float, ...]]:
         """The vectors of a record's state, by part name."""
-        kept = self._engine.backend.stored_vectors(row.standing.version)
+        kept = self._engine.backend.stored_vectors(row.doc)
         if self._embedder is not None:
             space = self.space()
             kept = [vector for vector in kept if json.loads(vector.model)[:2] == [space.name, space.dim]] or kept
         return {vector.part: unpacked(vector.data) for vector in kept}
 
     def texts_of(self, row: Row) -> tuple[str, Sequence[Part]]:
-        """What of a stored record is embedded."""
+        """What of a stored record is embedded: its content, or its parts; with context, also all of it together."""
         fields = loads(row.body)
-        return fields.get("content", ""), [Part(part["name"], part["text"]) for part in fields.get("parts", ())]
+        content, standing = fields.get("content", ""), row.standing
+        parts = [Part(part["name"], part["text"]) for part in fields.get("parts", ())]
+        if "context" not in fields or parts:
+            return content, parts
+        at = None if standing.live_to == FOREVER else standing.live_from
+        return content, context_parts(content, self.context_texts(fields["context"], standing.namespace, standing.scope, at))
+
+    def context_texts(
+        self, entries: Sequence[str], namespace: Namespace, scope: Scope, version: int | None = None, known: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The texts that stand for a context: dates as they are, records of the same slice by their content.
+
+        Args:
+            entries: ids and dates.
+            namespace, scope: the slice.
+            version: read neighbours as they were then.
+            known: content of neighbours that are not written yet, by id.
+        """
+        ids = {entry: raw for entry in entries if (raw := id_bytes(entry)) is not None}
+        wanted = tuple(ids.values())
+        selection = Selection(namespace=namespace, scope=ScopeFilter(*scope), version=version, expiry="all", records=wanted)
+        rows = self._engine.backend.select(selection) if set(ids) - set(known or ()) else []
+        contents = {id_text(row.standing.record): loads(row.body).get("content", "") for row in rows} | dict(known or {})
+        return [text for entry in entries if (text := contents.get(entry, "") if entry in ids else entry)]
+
+    def refresh_context(self, records: Sequence[bytes]) -> None:
+        """Embed anew, with their context, the memories that are indexed with these records' text."""
+        if self._embedder is None or not records:
+            return
+        rows = self._engine.backend.dependents(records)
+        for start in range(0, len(rows), 256):
+            chunk = rows[start : start + 256]
+            texts = [("", [part for part in self.texts_of(row)[1] if part.name == CONTEXT_PART]) for row in chunk]
+            made = [self.vectors_many(row.standing.namespace, [text])[0] for row, text in zip(chunk, texts, strict=True)]
+            self._engine.backend.put_vectors([(row.doc, vector) for row, found in zip(chunk, made, strict=True) for vector in found])
+
+
+def context_parts(content: str, context: Sequence[str]) -> list[Part]:
+    """A memory alone, and together with its context."""
+    return [Part("", content), Part(CONTEXT_PART, "\n".join((*context, content)))] if context else []
 
 
 def packed(vector: Sequence[float]) -> bytes:

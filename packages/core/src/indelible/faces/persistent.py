@@ -16,7 +16,7 @@ from indelible.base.plan import Draft
 from indelible.base.record import NO_SCOPE, UNSET, Namespace, ScopeFilter, escape_line
 from indelible.errors import NoSuchAttribute, UnsupportedOperation
 from indelible.faces.arguments import When, check_path, check_version, check_when
-from indelible.faces.engine import MEMORY_PATH, Engine, open_backend
+from indelible.faces.engine import Engine, open_backend
 from indelible.faces.location import check_memory_name, memory_path
 from indelible.faces.memory import check_key
 

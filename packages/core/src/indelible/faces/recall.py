@@ -290,7 +290,7 @@ class Recall:
         for start in range(0, len(pending), 500):
             chunk = pending[start : start + 500]
             made = self._indexing.vectors_many(selection.namespace or (), [texts for _, texts in chunk])
-            fresh = [(row.standing.version, vector) for (row, _), vectors in zip(chunk, made, strict=True) for vector in vectors]
+            fresh = [(row.doc, vector) for (row, _), vectors in zip(chunk, made, strict=True) for vector in vectors]
             self._backend.put_vectors(fresh)
         return self._indexing.space().models(self._engine) if pending else models
 
@@ -328,9 +328,7 @@ class Recall:
             pool = self._diverse(selection, request, found, pool)
         found.ranked[:] = pool + rest
 
-    def _shifts(
-        self, selection: Selection, request: Request, found: _Candidates, pool: list[tuple[int, float]]
-    ) -> dict[int, float]:
+    def _shifts(self, selection: Selection, request: Request, found: _Candidates, pool: list[tuple[int, float]]) -> dict[int, float]:
         shifts: dict[int, float] = {version: 0.0 for version, _ in pool}
         records = [found.records[version] for version, _ in pool]
         if request.feedback is not None:

@@ -56,7 +56,9 @@ def writing_scope(bound: ScopeFilter, given: ScopeFilter, *, required: bool) -> 
         elif name not in _VARIABLES:
             values.append(None)
         elif required:
-            raise InvalidInput(f"{name} is missing: this store was opened with require_scope=True, so give it or use store.scope({name}=...)")
+            raise InvalidInput(
+                f"{name} is missing: this store was opened with require_scope=True, so give it or use store.scope({name}=...)"
+            )
         else:
             values.append(check_scope_value(os.environ.get(_VARIABLES[name]) or DEFAULT_SCOPE_VALUE, _VARIABLES[name]))
     return Scope(*values)

@@ -19,6 +19,7 @@ from indelible.faces.housekeeping import Housekeeping
 from indelible.faces.indexing import Indexing
 from indelible.faces.location import store_path
 from indelible.faces.persistent import PersistentMemory
+from indelible.faces.reindexing import Progress, reindex
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
 from indelible.faces.transfer import export_log, import_log
 from indelible.faces.upkeep import Upkeep, restore_backup
@@ -194,6 +195,25 @@ class MemoryStore(Upkeep, ScopedView):
     def rebuild(self) -> None:
         """Make every view anew from the log; answers stay the same. Vectors stay: ``reindex`` makes those."""
         self._engine.backend.rebuild()
+
+    def reindex(self, embedder: object = None, progress: Progress | None = None) -> int:
+        """Make the facts' vectors anew, with another model if one is given; this store then goes on with it.
+
+        Resumable: interrupted anywhere, the old model's vectors still answer, and the next call goes on where this one stopped.
+
+        Args:
+            embedder: as for the store; ``None`` for the store's own, which fills in what is missing.
+            progress: called with (states embedded, states in all).
+
+        Returns:
+            How many states were embedded.
+        """
+        if embedder is not None:
+            chosen = Engine(self._engine.backend, self._engine.clock, embedder).embedder()
+            count = reindex(self._engine, self._namespace, Indexing(self._engine, lambda: chosen), progress)
+            self._engine.use_embedder(chosen)
+            return count
+        return reindex(self._engine, self._namespace, self._indexing, progress)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the whole log as lines of JSON to a new file, all history and vectors included.

@@ -58,7 +58,8 @@ class Vectors:
 
         if not self.records:
             return np.zeros(0, np.float32), np.zeros(0, np.int64)
-        cosines = np.clip(self.rows @ query, -1.0, 1.0)
+        # Rounded, so that equal vectors tie whatever row they stand in: a matrix product may differ in its last bits by position.
+        cosines = np.round(np.clip(self.rows @ query, -1.0, 1.0), 6)
         if len(self.starts) == len(cosines):
             return cosines, self.starts
         best = np.maximum.reduceat(cosines, self.starts)

@@ -75,7 +75,7 @@ class ScriptedModel:
         return answer
 
 
-VERBS = frozenset(Backend.__abstractmethods__) - {"close"}
+VERBS = frozenset(name for name, member in vars(Backend).items() if callable(member) and not name.startswith("_")) - {"close"}
 
 
 def _forwarded(verb: str) -> Callable[..., Any]:
@@ -132,6 +132,12 @@ class FlakyBackend(Backend):
     find = _forwarded("find")
     corpus = _forwarded("corpus")
     vectors = _forwarded("vectors")
+    models = _forwarded("models")
+    changed = _forwarded("changed")
+    unembedded = _forwarded("unembedded")
+    stored_vectors = _forwarded("stored_vectors")
+    dependents = _forwarded("dependents")
+    drop_vectors = _forwarded("drop_vectors")
     put_vectors = _forwarded("put_vectors")
     votes = _forwarded("votes")
     setting = _forwarded("setting")
@@ -140,6 +146,8 @@ class FlakyBackend(Backend):
     verify = _forwarded("verify")
     rebuild = _forwarded("rebuild")
     statistics = _forwarded("statistics")
+    vacuum = _forwarded("vacuum")
+    backup = _forwarded("backup")
 
     def close(self) -> None:
         self.inner.close()

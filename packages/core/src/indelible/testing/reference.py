@@ -26,11 +26,12 @@ from indelible.backend.interface import (
     VectorRow,
 )
 from indelible.base.clock import Clock, SystemClock
+from indelible.base.draft import Draft, Head, PartVector, Planned, Written
 from indelible.base.event import CHAIN_START, Event, Op, Payload
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
-from indelible.base.plan import Draft, Head, PartVector, Planned, Planner, Written, plan_all
+from indelible.base.plan import Planner, plan_all
 from indelible.base.record import Namespace, Scope
-from indelible.base.standing import Slot
+from indelible.base.standing import Slot, Standing
 from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
@@ -85,9 +86,13 @@ class ReferenceBackend(Backend):
         for planned in planner.planned:
             self.medium.take([_event(planned, planner, head.device, previous)])
             previous = planned.hash
-            kept = [] if planned.vectors_of is None else self.stored_vectors(planned.vectors_of)
-            for vector in (*(planned.vectors or ()), *kept):
+            for vector in (*(planned.vectors or ()), *self._kept_vectors(planned)):
                 self.medium.add_vector(planned.version, vector)
+
+    def _kept_vectors(self, planned: Planned) -> list[PartVector]:
+        """Those of the state that a revision or restore keeps them of, as it was last indexed."""
+        starts = [start for version, start in self.medium.documents if version == planned.vectors_of]
+        return self.stored_vectors(self.medium.documents[planned.vectors_of or 0, max(starts)]) if starts else []
 
     def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
         with self._open() as medium:
@@ -100,15 +105,16 @@ class ReferenceBackend(Backend):
             medium.epoch += bool(new)
         return Ingested(len(new), known)
 
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
         with self._open() as medium:
-            fresh = list(vectors)
-            versions = {version for version, _ in fresh}
-            for version, part, model in list(medium.vectors):
-                if version in versions and model in drop_models:
-                    del medium.vectors[version, part, model]
-            for version, vector in fresh:
-                medium.add_vector(version, vector)
+            for document, vector in vectors:
+                medium.add_vector(document, vector)
+            medium.epoch += 1
+
+    def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
+        with self._open() as medium:
+            documents = {row.doc for row in self.select(selection)}
+            medium.vectors = {at: data for at, data in medium.vectors.items() if at[0] not in documents or at[2] not in models}
             medium.epoch += 1
 
     # Reading
@@ -128,13 +134,12 @@ class ReferenceBackend(Backend):
 
     def select(self, selection: Selection) -> list[Row]:
         with self._open() as medium:
-            view = medium.view()
-        rows = [Row(row, view.body(row.version), row.version) for row in view.select(selection)]
-        return rows[selection.offset :][: selection.limit]
+            pieces = medium.view().select(selection)
+            return [medium.row(piece) for piece in pieces[selection.offset :][: selection.limit]]
 
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         with self._open() as medium:
-            counted = Counter((row.namespace, row.scope) for row in medium.view().select(selection))
+            counted = Counter((piece.standing.namespace, piece.standing.scope) for piece in medium.view().select(selection))
         found = [(namespace, scope, count) for (namespace, scope), count in counted.items()]
         return sorted(found, key=lambda item: (item[0], [(value is not None, value or "") for value in item[1]]))
 
@@ -156,27 +161,27 @@ class ReferenceBackend(Backend):
         for row, words, stems in self._texts(selection):
             there = {*words.split(), *stems.split()}
             if terms and hold(any(there.issuperset(run) for run in term) for term in terms):
-                found.append(Found(row.standing.record, row.standing.version, words, stems))
+                found.append(Found(row.record, row.version, words, stems))
         return found
 
     def corpus(self, selection: Selection) -> Corpus:
         lengths = [len(words.split()) for _, words, _ in self._texts(selection)]
         return Corpus(len(lengths), sum(lengths))
 
-    def _texts(self, selection: Selection) -> Iterator[tuple[Row, str, str]]:
+    def _texts(self, selection: Selection) -> Iterator[tuple[Standing, str, str]]:
         """Records with words in them, and what an index would hold of each."""
-        for row in self.select(selection):
-            fields = Payload(b"", row.body).fields
-            text = fields.get("content") or "\n".join(part["text"] for part in fields.get("parts", ()))
-            words, stems = self._indexer.index(text)
+        with self._open() as medium:
+            pieces = medium.view().select(selection)
+        for piece in pieces:
+            words, stems = self._indexer.index(piece.text)
             if words:
-                yield row, words, stems
+                yield piece.standing, words, stems
 
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         found = [
             VectorRow(row.standing.record, row.standing.version, vector.part, vector.data, row.standing.expires_at)
             for row in self.select(selection)
-            for vector in self.stored_vectors(row.standing.version)
+            for vector in self.stored_vectors(row.doc)
             if vector.model in models
         ]
         return sorted(found, key=lambda row: (row.record, row.part))
@@ -189,14 +194,18 @@ class ReferenceBackend(Backend):
         return {event.record for event in self.events(after=after)}
 
     def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
-        embedded = {row.version for row in self.vectors(selection, models)}
-        rows = [row for row in self.select(selection) if row.standing.version not in embedded]
+        rows = [row for row in self.select(selection) if not any(vector.model in models for vector in self.stored_vectors(row.doc))]
         return sorted(rows, key=lambda row: row.standing.version)
 
-    def stored_vectors(self, version: int) -> list[PartVector]:
+    def stored_vectors(self, doc: int) -> list[PartVector]:
         with self._open() as medium:
-            found = [PartVector(part, model, data) for (of, part, model), data in medium.vectors.items() if of == version]
+            found = [PartVector(part, model, data) for (of, part, model), data in medium.vectors.items() if of == doc]
         return sorted(found, key=lambda vector: (vector.model, vector.part))
+
+    def dependents(self, records: Sequence[bytes]) -> list[Row]:
+        with self._open() as medium:
+            rows = [medium.row(piece) for piece in medium.view().with_context_of(records)]
+        return sorted(rows, key=lambda row: row.standing.version)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}

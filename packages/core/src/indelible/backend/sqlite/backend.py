@@ -7,47 +7,37 @@ import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from indelible.backend.interface import (
-    Backend,
     CacheEntry,
-    Corpus,
-    Found,
     Indexer,
     Ingested,
-    Mark,
     Report,
-    Row,
     Selection,
     Vacuumed,
-    VectorRow,
 )
-from indelible.backend.sqlite.connection import BUSY_TIMEOUT_S, PRAGMAS, Connections
+from indelible.backend.sqlite.connection import BUSY_TIMEOUT_S, Connections
 from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import place
 from indelible.backend.sqlite.ingest import Ingestion
-from indelible.backend.sqlite.keyword import find_candidates
+from indelible.backend.sqlite.reading import SqliteReads
 from indelible.backend.sqlite.replay import rebuild_views
-from indelible.backend.sqlite.schema import SCHEMA_VERSION, prepare, queries
-from indelible.backend.sqlite.selection import STATE_COLUMNS, ordering, paging, state_conditions
-from indelible.backend.sqlite.transaction import SliceNames, Transaction, namespace_labels, namespace_text, standing_of
+from indelible.backend.sqlite.schema import prepare, queries
+from indelible.backend.sqlite.selection import state_conditions
+from indelible.backend.sqlite.transaction import SliceNames, Transaction, namespace_text
 from indelible.backend.sqlite.upkeep import (
     Verification,
     check_keyword_index,
     checkpoint,
     copied,
     open_read_only,
-    read_events,
-    size_on_disk,
     vacuum,
 )
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.event import Event, Op
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
 from indelible.base.plan import Draft, Head, PartVector, Planner, Written, plan_all
-from indelible.base.record import Namespace, Scope
-from indelible.base.standing import FOREVER
+from indelible.base.record import Namespace
 from indelible.errors import IntegrityFailure
 
 _MEMORY_PLACE = "memory"
@@ -72,7 +62,7 @@ class _KnownLog:
     continues: Head | None
 
 
-class SqliteBackend(Backend):
+class SqliteBackend(SqliteReads):
     """One SQLite file, or a database in memory.
 
     Args:
@@ -179,128 +169,21 @@ class SqliteBackend(Backend):
             ingestion = Ingestion(self._transaction(connection), now_us, max(recorded_at, now_us // 1000), version + 1)
             return ingestion.run(events, vectors)
 
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], *, drop_models: Sequence[str] = ()) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
         with self._connections.write() as connection:
-            transaction = self._transaction(connection)
-            fresh = list(vectors)
-            for doc in {doc for doc, _ in fresh}:
-                for name in drop_models:
-                    connection.execute(queries()["drop_model_vectors"], (doc, transaction.model_id(name)))
-            alive = [(doc, vector) for doc, vector in fresh if connection.execute(queries()["body"], (doc,)).fetchone() is not None]
-            transaction.add_vectors(alive)
+            alive = [(doc, vector) for doc, vector in vectors if connection.execute(queries()["has_document"], (doc, doc)).fetchone()]
+            self._transaction(connection).add_vectors(alive)
             connection.execute(queries()["raise_epoch"])
 
-    # Reading
-
-    def mark(self) -> Mark:
-        with self._connections.read() as connection:
-            return self._mark(connection)
-
-    def _mark(self, connection: sqlite3.Connection) -> Mark:
-        version, recorded_at = connection.execute(queries()["newest"]).fetchone() or (0, 0)
-        epoch = connection.execute(queries()["meta"], ("projection_epoch",)).fetchone()
-        return Mark(version, epoch[0] if epoch else 0, recorded_at)
-
-    def position(self, *, version: int | None = None, at_ms: int | None = None) -> Mark:
-        with self._connections.read() as connection:
-            newest = self._mark(connection)
-            found = newest.version
-            if version is not None:
-                found = _bisect(connection, "txn", min(version, FOREVER), found)
-            if at_ms is not None:
-                found = min(found, _bisect(connection, "recorded_at", at_ms, newest.version))
-            if found == newest.version:
-                return newest
-            row = connection.execute(queries()["position_of_version"], (found,)).fetchone()
-            return Mark(found, newest.epoch, row[2] if row else 0)
-
-    def select(self, selection: Selection) -> list[Row]:
+    def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
         where = state_conditions(selection)
-        page, bounds = paging(selection)
-        source = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version"
-        sql = f"{source} WHERE {where.sql} {ordering(selection)} {page}"
-        with self._connections.read() as connection:
-            rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
-            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
-
-    def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
-            "SELECT l.namespace, l.agent_id, l.user_id, l.org_id, l.workspace_id, count(*) "
-            f"FROM state s JOIN slice l ON l.id = s.slice {join} WHERE {where.sql} GROUP BY l.id ORDER BY 1, 2, 3, 4, 5"
+            f"DELETE FROM vector WHERE doc IN (SELECT s.doc FROM state s WHERE {where.sql}) AND model IN "
+            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
         )
-        with self._connections.read() as connection:
-            rows = connection.execute(sql, where.values).fetchall()
-        return [(namespace_labels(row[0]), Scope(*row[1:5]), row[5]) for row in rows]
-
-    def events(
-        self, *, after: int = 0, limit: int | None = None, record: bytes | None = None, key: tuple[Namespace, Scope, str] | None = None
-    ) -> list[Event]:
-        after = min(after, FOREVER)
-        with self._connections.read() as connection:
-            if record is not None:
-                return read_events(connection, "e.record = ? AND e.version > ?", (record, after), limit)
-            if key is None:
-                return read_events(connection, "e.version > ?", (after,), limit)
-            slice_id = self._transaction(connection).find_slice(key[0], key[1])
-            which = f"e.record IN ({queries()['records_under_key']}) AND e.version > ?"
-            return [] if slice_id is None else read_events(connection, which, (slice_id, key[2], after), limit)
-
-    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
-        with self._connections.read() as connection:
-            return find_candidates(connection, selection, terms, match)
-
-    def corpus(self, selection: Selection) -> Corpus:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = f"SELECT count(*), ifnull(sum(k.length), 0) FROM state s JOIN keyword k ON k.doc = s.doc {join} WHERE {where.sql}"
-        with self._connections.read() as connection:
-            return Corpus(*connection.execute(sql, where.values).fetchone())
-
-    def models(self) -> list[str]:
-        with self._connections.read() as connection:
-            return [row[0] for row in connection.execute("SELECT name FROM model ORDER BY name").fetchall()]
-
-    def changed(self, after: int) -> set[bytes]:
-        with self._connections.read() as connection:
-            return {row[0] for row in connection.execute("SELECT record FROM event WHERE version > ?", (after,)).fetchall()}
-
-    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
-        where = state_conditions(selection)
-        where.add(
-            "NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.model IN "
-            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))))",
-            json.dumps(list(models)),
-        )
-        sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"
-        with self._connections.read() as connection:
-            rows = connection.execute(sql, where.values).fetchall()
-            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
-
-    def stored_vectors(self, version: int) -> list[PartVector]:
-        with self._connections.read() as connection:
-            return [PartVector(*row) for row in connection.execute(queries()["stored_vectors"], (version,)).fetchall()]
-
-    def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = (
-            f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON v.doc = s.doc {join} WHERE {where.sql} "
-            "AND v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))) ORDER BY s.record, v.part"
-        )
-        with self._connections.read() as connection:
-            rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
-        return [VectorRow(*row) for row in rows]
-
-    def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
-        found: dict[bytes, list[str]] = {}
-        ids = json.dumps([record.hex() for record in records])
-        with self._connections.read() as connection:
-            rows = connection.execute(queries()["votes"], (ids, FOREVER if version is None else min(version, FOREVER))).fetchall()
-        for record, body in rows:
-            found.setdefault(record, []).append(json.loads(body)["vote"])
-        return found
+        with self._connections.write() as connection:
+            connection.execute(sql, (*where.values, json.dumps(list(models))))
+            connection.execute(queries()["raise_epoch"])
 
     def setting(self, name: str, value: str | None = None) -> str | None:
         if value is not None:
@@ -310,17 +193,6 @@ class SqliteBackend(Backend):
         with self._connections.read() as connection:
             row = connection.execute(queries()["meta"], (f"setting:{name}",)).fetchone()
         return None if row is None else str(row[0])
-
-    # Caches
-
-    def cache_get(self, namespace: Namespace, keys: Sequence[str] | None, now_ms: int) -> list[CacheEntry]:
-        text = namespace_text(namespace)
-        with self._connections.read() as connection:
-            if keys is None:
-                rows = connection.execute(queries()["cache_all"], (text, now_ms)).fetchall()
-            else:
-                rows = connection.execute(queries()["cache_some"], (text, now_ms, json.dumps(list(keys)))).fetchall()
-        return [CacheEntry(*row) for row in rows]
 
     def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:
         text = namespace_text(namespace)
@@ -350,44 +222,8 @@ class SqliteBackend(Backend):
         with copied(self._connections.read(), target) as partial:
             return verified(partial, self._indexer, self._clock)
 
-    def statistics(self) -> dict[str, Any]:
-        now_ms = self._clock.now_us() // 1000
-        with self._connections.read() as connection:
-            records, live, expired, hidden = connection.execute(queries()["count_states"], (now_ms,)).fetchone()
-            purged = connection.execute(queries()["count_purged"]).fetchone()[0]
-            mark = self._mark(connection)
-            pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone() for name in (*PRAGMAS, "journal_mode", "user_version")}
-            models = dict(connection.execute(queries()["models"]).fetchall())
-            devices = connection.execute("SELECT count(*) FROM device").fetchone()[0]
-        return {
-            "path": self.path,
-            "version": mark.version,
-            "epoch": mark.epoch,
-            "records": records,
-            "live": live or 0,
-            "expired": expired or 0,
-            "forgotten": hidden or 0,
-            "purged": purged,
-            "devices": devices,
-            "vectors": models,
-            "bytes": 0 if self._connections.in_memory else size_on_disk(self.path),
-            "schema": SCHEMA_VERSION,
-            "engine": f"SQLite {sqlite3.sqlite_version}",
-            "pragmas": {name: row[0] for name, row in pragmas.items() if row is not None},
-        }
-
     def close(self) -> None:
         self._connections.close()
-
-
-def _bisect(connection: sqlite3.Connection, column: Literal["txn", "recorded_at"], bound: int, newest: int) -> int:
-    """The greatest version whose column, which never decreases along the log, is at most ``bound``; 0 if none."""
-    low, high = 0, newest
-    while low < high:
-        middle = (low + high + 1) // 2
-        value = connection.execute(f"SELECT {column} FROM event WHERE version = ?", (middle,)).fetchone()[0]
-        low, high = (middle, high) if value <= bound else (low, middle - 1)
-    return low
 
 
 def restore_file(backup: str, target: str, indexer: Indexer, clock: Clock) -> Report:

@@ -189,7 +189,13 @@ class Connections:
         with self._threads:
             self._reading -= 1
             self._threads.notify_all()
-            if connection is not None and usable and not self._closed and not connection.in_transaction and len(self._idle) < MAX_IDLE_READERS:
+            if (
+                connection is not None
+                and usable
+                and not self._closed
+                and not connection.in_transaction
+                and len(self._idle) < MAX_IDLE_READERS
+            ):
                 self._idle.append(connection)
                 return
         if connection is not None:

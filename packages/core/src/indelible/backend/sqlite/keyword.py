@@ -26,7 +26,8 @@ def find_candidates(
     where = state_conditions(selection)
     join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
     sql = (
-        "SELECT s.record, s.version, k.words, k.stems FROM keyword_index i JOIN keyword k ON k.doc = i.rowid JOIN state s ON s.record = k.record AND s.doc = k.doc "
+        "SELECT s.record, s.version, k.words, k.stems FROM keyword_index i JOIN keyword k ON k.doc = i.rowid "
+        "JOIN state s ON s.record = k.record AND s.doc = k.doc "
         f"{join} WHERE keyword_index MATCH ? AND {where.sql}"
     )
     found: dict[tuple[bytes, int], Found] = {}

@@ -107,7 +107,9 @@ class WriterLock:
         portalocker.unlock(self._file)
 
     def _busy(self) -> StoreUnavailable:
-        return StoreUnavailable(f"another writer holds {self._path or 'the store'} for more than {self._timeout_s} s: try again", retryable=True)
+        return StoreUnavailable(
+            f"another writer holds {self._path or 'the store'} for more than {self._timeout_s} s: try again", retryable=True
+        )
 
     def before_fork(self) -> bool:
         """Wait until no other thread of this process is writing; says whether that was reached before the deadline."""

@@ -42,7 +42,7 @@ DELETE FROM slice WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (S
 
 -- name: current
 SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
-FROM state WHERE record = ? AND live_to = 9223372036854775807
+FROM state WHERE record = ? ORDER BY live_from DESC LIMIT 1
 
 -- name: holder
 SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
@@ -88,7 +88,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 INSERT INTO payload(version, salt, body) VALUES (?, ?, ?)
 
 -- name: close_state
-UPDATE state SET live_to = ? WHERE record = ? AND live_to = 9223372036854775807 AND live_from < ?
+UPDATE state SET live_to = ?1 WHERE record = ?2 AND live_from = (SELECT max(live_from) FROM state WHERE record = ?2 AND live_from < ?1)
 
 -- name: add_state
 INSERT INTO state(record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at)
@@ -171,9 +171,6 @@ INSERT OR REPLACE INTO vector(doc, part, model, data) VALUES (?, ?, ?, ?)
 -- name: copy_vectors
 INSERT OR REPLACE INTO vector(doc, part, model, data) SELECT ?, part, model, data FROM vector WHERE doc = ?
 
--- name: drop_model_vectors
-DELETE FROM vector WHERE doc = ? AND model = ?
-
 -- name: votes
 SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version
 WHERE e.record IN (SELECT raw_id(value) FROM json_each(?)) AND e.op = 'vote' AND e.version <= ? ORDER BY e.version
@@ -206,3 +203,48 @@ SELECT m.name, count(*) FROM vector v JOIN model m ON m.id = v.model GROUP BY m.
 
 -- name: stored_vectors
 SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE v.doc = ? ORDER BY m.name, v.part
+
+-- name: neighbour_body
+SELECT p.body FROM state s JOIN payload p ON p.version = s.version
+WHERE s.record = ? AND s.slice = ? AND s.visible = 1 AND s.live_from <= ? AND s.live_to > ?
+
+-- name: neighbour_states
+SELECT version, visible, live_from, slice FROM state WHERE record = ? ORDER BY live_from
+
+-- name: add_neighbour
+INSERT OR IGNORE INTO neighbour(record, dependent) VALUES (?, ?)
+
+-- name: dependents
+SELECT dependent FROM neighbour WHERE record = ?
+
+-- name: drop_neighbours
+DELETE FROM neighbour WHERE record = ? OR dependent = ?
+
+-- name: has_context
+SELECT 1 FROM neighbour WHERE dependent = ? LIMIT 1
+
+-- name: states_of_record
+SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
+FROM state WHERE record = ? ORDER BY live_from
+
+-- name: least_document
+SELECT min(0, ifnull((SELECT min(doc) FROM keyword), 0), ifnull((SELECT min(doc) FROM vector), 0))
+
+-- name: drop_context_vectors
+DELETE FROM vector WHERE doc = ? AND part GLOB ?
+
+-- name: current_document
+SELECT doc FROM state WHERE record = ? AND version = ? ORDER BY live_from DESC LIMIT 1
+
+-- name: contextual_records
+SELECT DISTINCT dependent FROM neighbour
+
+-- name: dependent_rows
+SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at, p.body
+FROM state s JOIN payload p ON p.version = s.version
+WHERE s.visible = 1 AND s.live_to = 9223372036854775807
+  AND s.record IN (SELECT dependent FROM neighbour WHERE record IN (SELECT raw_id(value) FROM json_each(?)))
+ORDER BY s.version
+
+-- name: has_document
+SELECT 1 FROM payload WHERE version = ? UNION ALL SELECT 1 FROM keyword WHERE doc = ? LIMIT 1

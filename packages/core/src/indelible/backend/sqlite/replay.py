@@ -82,6 +82,8 @@ def reproject(transaction: Transaction, records: Iterable[bytes]) -> None:
         for other in sharing:
             connection.execute(queries()["drop_states"], (other,))
         _write(transaction, standings(sorted(events)))
+    documents = transaction.documents
+    documents.refresh([other for record in done for other in (record, *documents.dependents(record)) if documents.has_context(other)])
 
 
 def _events_of(connection: sqlite3.Connection, record: bytes) -> list[Arrival]:
@@ -92,10 +94,19 @@ def _events_of(connection: sqlite3.Connection, record: bytes) -> list[Arrival]:
 def _write(transaction: Transaction, rows: Sequence[Standing]) -> None:
     transaction.add_states(rows)
     connection = transaction.connection
-    for version in {row.version for row in rows if row.visible}:
-        if connection.execute(queries()["find_keyword"], (version,)).fetchone() is None:
-            row = next(row for row in rows if row.version == version)
-            transaction.index(version, row.record, transaction.slice_id(row.namespace, row.scope), transaction.body(version))
+    for row in _first_visible(rows):
+        if connection.execute(queries()["find_keyword"], (row.version,)).fetchone() is None:
+            slice_id = transaction.slice_id(row.namespace, row.scope)
+            transaction.documents.index(row.version, row.record, slice_id, transaction.body(row.version), row.live_from)
+
+
+def _first_visible(rows: Sequence[Standing]) -> Iterator[Standing]:
+    """The first visible row of each state event."""
+    seen: set[int] = set()
+    for row in rows:
+        if row.visible and row.version not in seen:
+            seen.add(row.version)
+            yield row
 
 
 def rebuild_views(transaction: Transaction) -> None:
@@ -103,13 +114,15 @@ def rebuild_views(transaction: Transaction) -> None:
     connection = transaction.connection
     pending = list(groups(connection))
     connection.execute(queries()["clear_keyword"])
-    for table in ("keyword", "state", "retry", "slice"):
+    for table in ("keyword", "state", "retry", "slice", "neighbour"):
         connection.execute(f"DELETE FROM {table}")
     transaction.forget_names()
     for events in pending:
         _write(transaction, standings(events))
+    transaction.documents.refresh([row[0] for row in connection.execute(queries()["contextual_records"]).fetchall()])
     for record, body in connection.execute(
-        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') AND e.version IN "
+        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') "
+        "AND e.version IN "
         "(SELECT version FROM payload WHERE instr(body, '\"idempotency_key\":')) ORDER BY e.version"
     ).fetchall():
         fields = loads(body)

@@ -81,7 +81,7 @@ def _check(version: int, application: int, path: str) -> None:
         raise SchemaMismatch(f"{path} is the database of another program: give another path")
     if application == APPLICATION_ID and version > SCHEMA_VERSION:
         raise SchemaMismatch(
-            f"{path} was written by a newer release (schema {version}, this one knows {SCHEMA_VERSION}): upgrade with pip install -U indelible"
+            f"{path} was written by a newer release (schema {version}, this one knows {SCHEMA_VERSION}): pip install -U indelible"
         )
 
 

@@ -10,7 +10,9 @@ from indelible.backend.sqlite.transaction import LABEL_END, namespace_text
 from indelible.base.record import ScopeFilter, Unset
 from indelible.base.standing import FOREVER
 
-STATE_COLUMNS = "s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at"
+STATE_COLUMNS = (
+    "s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at"
+)
 _ORDER = {
     ("created", False): "s.created, s.record",
     ("created", True): "s.created DESC, s.record DESC",
@@ -67,7 +69,9 @@ def state_conditions(selection: Selection) -> Conditions:
         where.add(f"s.slice IN (SELECT id FROM slice WHERE {slices.sql})", *slices.values)
     if not selection.hidden:
         where.add("s.visible = 1")
-    if selection.version is None:
+    if selection.every_version:
+        pass
+    elif selection.version is None:
         where.add(f"s.live_to = {FOREVER}")
     else:
         where.add("s.live_to > ? AND s.live_from <= ?", min(selection.version, FOREVER - 1), min(selection.version, FOREVER - 1))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from indelible.backend.interface import Indexer
+from indelible.backend.sqlite.documents import Documents
 from indelible.backend.sqlite.schema import queries
-from indelible.base.canonical import loads
-from indelible.base.event import CHAIN_START, Op
+from indelible.base.event import CHAIN_START, STATE_OPS, Op
 from indelible.base.plan import Head, OldState, PartVector, Planned
 from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Slot, Standing
@@ -41,12 +41,16 @@ class SliceNames:
         return found
 
 
+def find_slice(connection: sqlite3.Connection, namespace: Namespace, scope: Scope) -> int | None:
+    """The number of a namespace and scope, if it ever had records."""
+    row = connection.execute(queries()["find_slice"], (namespace_text(namespace), *scope)).fetchone()
+    return None if row is None else int(row[0])
+
+
 def standing_of(connection: sqlite3.Connection, names: SliceNames, row: Sequence[Any]) -> Standing:
     """A row of ``state`` (record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at)."""
     namespace, scope = names(connection, row[5])
-    return Standing(
-        row[0], row[3], row[1], row[2], namespace, scope, row[6], row[7], bool(row[8]), row[9], row[10], row[11]
-    )
+    return Standing(row[0], row[3], row[1], row[2], namespace, scope, row[6], row[7], bool(row[8]), row[9], row[10], row[11])
 
 
 class Transaction:
@@ -54,8 +58,8 @@ class Transaction:
 
     def __init__(self, connection: sqlite3.Connection, names: SliceNames, indexer: Indexer) -> None:
         self.connection = connection
+        self.documents = Documents(connection, indexer)
         self._names = names
-        self._indexer = indexer
         self._sql = queries()
         self._slices: dict[tuple[Namespace, Scope], int] = {}
         self._models: dict[str, int] = {}
@@ -131,11 +135,10 @@ class Transaction:
         known = self._slices.get((namespace, scope))
         if known is not None:
             return known
-        row = self.connection.execute(self._sql["find_slice"], (namespace_text(namespace), *scope)).fetchone()
-        if row is None:
-            return None
-        self._slices[namespace, scope] = row[0]
-        return int(row[0])
+        found = find_slice(self.connection, namespace, scope)
+        if found is not None:
+            self._slices[namespace, scope] = found
+        return found
 
     def slice_id(self, namespace: Namespace, scope: Scope) -> int:
         found = self.find_slice(namespace, scope)
@@ -159,10 +162,7 @@ class Transaction:
         txn = planned[-1].version
         self.connection.executemany(
             self._sql["add_event"],
-            [
-                (e.version, txn, recorded_at, device_id, e.seq, e.clock, e.op, e.record, e.commitment, e.expires_at, e.hash)
-                for e in planned
-            ],
+            [(e.version, txn, recorded_at, device_id, e.seq, e.clock, e.op, e.record, e.commitment, e.expires_at, e.hash) for e in planned],
         )
         self.connection.executemany(self._sql["add_payload"], [(e.version, e.salt, e.body) for e in planned if e.body is not None])
         self._project(planned)
@@ -170,16 +170,24 @@ class Transaction:
     def _project(self, planned: Sequence[Planned]) -> None:
         # Runs of new records need no lookup and go in together; everything else is applied in order.
         fresh: list[Standing] = []
+        changed: list[bytes] = []
         for event in planned:
             if event.is_new:
+                if event.body is not None and '"context":' in event.body:
+                    # Its index text takes in records of this very transaction.
+                    self.add_states(fresh)
+                    fresh = []
                 fresh.append(event.opens[0])
                 self._write_extras(event)
                 continue
             self.add_states(fresh)
             fresh = []
             for standing in event.opens:
-                self.connection.execute(self._sql["close_state"], (event.version, standing.record, event.version))
+                self.connection.execute(self._sql["close_state"], (event.version, standing.record))
             self.add_states(event.opens)
+            if event.op in STATE_OPS:
+                changed += self.documents.dependents(event.record)
+            changed += [standing.record for standing in event.opens if self.documents.has_context(standing.record)]
             if len(event.opens) > 1:
                 # A record other than the event's own changed, which caches that follow events would not notice.
                 self.connection.execute(self._sql["raise_epoch"])
@@ -187,6 +195,8 @@ class Transaction:
             if event.op is Op.PURGE:
                 self.destroy(event.record)
         self.add_states(fresh)
+        if changed:
+            self.documents.refresh(changed)
 
     def _write_extras(self, event: Planned) -> None:
         if event.idempotency_key is not None:
@@ -196,10 +206,12 @@ class Transaction:
         if event.vectors:
             self.add_vectors((event.version, vector) for vector in event.vectors)
         if event.vectors_of is not None:
-            self.connection.execute(self._sql["copy_vectors"], (event.version, event.vectors_of))
+            row = self.connection.execute(self._sql["current_document"], (event.record, event.vectors_of)).fetchone()
+            self.connection.execute(self._sql["copy_vectors"], (event.version, row[0] if row else event.vectors_of))
         if event.body is not None and event.op in (Op.REMEMBER, Op.REVISE, Op.RESTORE):
             standing = event.opens[0]
-            self.index(event.version, event.record, self.slice_id(standing.namespace, standing.scope), event.body)
+            slice_id = self.slice_id(standing.namespace, standing.scope)
+            self.documents.index(event.version, event.record, slice_id, event.body, event.version)
 
     def add_states(self, standings: Iterable[Standing]) -> None:
         """Open rows of the state view."""
@@ -216,56 +228,21 @@ class Transaction:
             self._sql["add_vector"], [(doc, vector.part, self.model_id(vector.model), vector.data) for doc, vector in vectors]
         )
 
-    # The keyword index
-
-    def index(self, doc: int, record: bytes, slice_id: int, body: str) -> None:
-        """Index a payload's text, if it has any."""
-        text = index_text(body)
-        if not text:
-            return
-        words, stems = self._indexer.index(text)
-        if not words:
-            return
-        self.connection.execute(self._sql["add_keyword"], (doc, record, slice_id, words, stems, words.count(" ") + 1))
-        self.connection.execute(self._sql["index_keyword"], (doc, slice_id, words, stems))
-
-    def words(self, text: str) -> str:
-        """What the index should hold of a text."""
-        return self._indexer.index(text)[0]
-
-    def unindex(self, doc: int) -> None:
-        """Take a document out of the index, with exactly the text that went in, or the index would rot."""
-        row = self.connection.execute(self._sql["find_keyword"], (doc,)).fetchone()
-        if row is not None:
-            self.connection.execute(self._sql["unindex_keyword"], row)
-            self.connection.execute(self._sql["drop_keyword"], (doc,))
-
     # Destroying
 
     def destroy(self, record: bytes) -> None:
         """Delete every clear text of a purged record, wherever it stands."""
         slices = [row[0] for row in self.connection.execute(self._sql["slices_of_record"], (record,))]
-        docs = {row[0] for row in self.connection.execute(self._sql["docs_of_record"], (record,))}
-        docs |= {row[0] for row in self.connection.execute(self._sql["event_versions"], (record,))}
-        for doc in docs:
-            self.unindex(doc)
-            self.connection.execute(self._sql["drop_vectors"], (doc,))
+        dependents = self.documents.dependents(record)
+        self.documents.drop_record(record)
         self.connection.execute(self._sql["drop_states"], (record,))
         self.connection.execute(self._sql["drop_retries"], (record,))
         self.connection.execute(self._sql["drop_payloads"], (record,))
         self.connection.execute(self._sql["drop_empty_slices"], (str(slices),))
         self.forget_names()
+        self.documents.refresh(dependents, purged=True)
 
     def finish_purge(self) -> None:
         """After a batch of purges: merge the index, so that no old segment keeps a purged word; caches elsewhere must start over."""
         self.connection.execute(self._sql["optimize_keyword"])
         self.connection.execute(self._sql["raise_epoch"])
-
-
-def index_text(body: str) -> str:
-    """What of a payload is searched: its content, or where there is none, the text of its parts."""
-    if '"content":' not in body and '"parts":' not in body:
-        return ""
-    fields = loads(body)
-    content = fields.get("content", "")
-    return content or "\n".join(part["text"] for part in fields.get("parts", ()))

@@ -14,9 +14,9 @@ from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import create_file, sync_folder
 from indelible.backend.sqlite.replay import groups
 from indelible.backend.sqlite.schema import queries
-from indelible.backend.sqlite.transaction import SliceNames, Transaction, index_text, standing_of
+from indelible.backend.sqlite.transaction import SliceNames, Transaction, standing_of
 from indelible.base.event import CHAIN_START, Event, Op, Payload
-from indelible.base.standing import standings
+from indelible.base.standing import Standing, standings
 from indelible.errors import InvalidInput, StoreUnavailable
 
 BACKUP_PLACE = "backup"
@@ -113,9 +113,10 @@ class Verification:
 
     def _check_states(self) -> None:
         rows = self._connection.execute(
-            "SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at FROM state"
+            "SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at FROM state "
+            "ORDER BY record, live_from"
         ).fetchall()
-        stored = {standing_of(self._connection, self._names, row) for row in rows}
+        stored = set(_unsplit([standing_of(self._connection, self._names, row) for row in rows]))
         derived = {standing for events in groups(self._connection) for standing in standings(events)}
         for standing in sorted(stored - derived)[:_MAX_PROBLEMS]:
             self._note(f"record {standing.record.hex()}: the state view says more than the log (version {standing.version}): rebuild")
@@ -125,15 +126,26 @@ class Verification:
     def _check_keywords(self) -> None:
         stored = dict(self._connection.execute("SELECT doc, words FROM keyword").fetchall())
         wanted = self._connection.execute(
-            "SELECT DISTINCT s.doc, p.body FROM state s JOIN payload p ON p.version = s.version WHERE s.visible = 1"
+            "SELECT s.doc, p.body, s.slice, min(s.live_from) FROM state s JOIN payload p ON p.version = s.version WHERE s.visible = 1 "
+            "GROUP BY s.doc"
         )
-        for doc, body in wanted:
-            text = index_text(body)
-            words = self._transaction.words(text) if text else ""
-            if stored.pop(doc, "") != words:
+        documents = self._transaction.documents
+        for doc, body, slice_id, start in wanted:
+            if stored.pop(doc, "") != documents.words(documents.text(body, slice_id, start)):
                 self._note(f"version {doc}: the keyword index does not hold its text: rebuild")
         for doc in sorted(stored):
             self._note(f"version {doc}: the keyword index holds text that no record has: rebuild")
+
+
+def _unsplit(rows: list[Standing]) -> list[Standing]:
+    """Rows of the state view without the splits that context made."""
+    found: list[Standing] = []
+    for row in rows:
+        if found and found[-1].live_to == row.live_from and found[-1]._replace(live_from=row.live_from, live_to=row.live_to) == row:
+            found[-1] = found[-1]._replace(live_to=row.live_to)
+        else:
+            found.append(row)
+    return found
 
 
 def check_keyword_index(connection: sqlite3.Connection) -> str | None:

@@ -33,7 +33,7 @@ CREATE TABLE state (
 ) WITHOUT ROWID;
 
 CREATE INDEX state_slice ON state(slice, live_to, live_from) WHERE visible = 1;
-CREATE INDEX state_key ON state(slice, key) WHERE key IS NOT NULL;
+CREATE INDEX state_key ON state(slice, key, live_to) WHERE key IS NOT NULL;
 CREATE INDEX state_parent ON state(parent) WHERE parent IS NOT NULL;
 
 -- Writes that may be sent again.
@@ -60,12 +60,14 @@ CREATE TABLE model (
   name TEXT NOT NULL UNIQUE
 );
 
--- Which versions take their index text also from which records.
+-- Which records are, or were, indexed together with which others' text.
 CREATE TABLE neighbour (
-  record  BLOB NOT NULL,
-  version INTEGER NOT NULL,
-  PRIMARY KEY (record, version)
+  record    BLOB NOT NULL,
+  dependent BLOB NOT NULL,
+  PRIMARY KEY (record, dependent)
 ) WITHOUT ROWID;
+
+CREATE INDEX neighbour_dependent ON neighbour(dependent);
 
 -- Caches of other systems: outside the log, without history.
 CREATE TABLE cache (

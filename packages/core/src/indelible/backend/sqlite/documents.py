@@ -1,0 +1,218 @@
+"""Index documents: what text of a record the keyword index holds, and over which versions.
+
+A document usually is a state event's own text, under that event's version. A record with ``context`` is indexed together with its
+neighbours' text; when a neighbour changes, is forgotten or purged, the record's row of the state view is split there and the later
+part gets a document of its own, under a negative number, so that reads of the past still see what was indexed then.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from indelible.backend.interface import Indexer
+from indelible.backend.sqlite.schema import queries
+from indelible.base.canonical import loads
+from indelible.base.ids import id_bytes
+
+CONTEXT_PART = "context"
+"""Parts whose name begins so embed neighbours' text and are dropped when that changes."""
+
+
+class _Row(NamedTuple):
+    """A row of the state view, as stored."""
+
+    record: bytes
+    live_from: int
+    live_to: int
+    version: int
+    doc: int
+    slice: int
+    key: str | None
+    parent: str | None
+    visible: int
+    created: int
+    updated: int
+    expires_at: int | None
+
+
+class Documents:
+    """The index documents of one write transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, indexer: Indexer) -> None:
+        self._connection = connection
+        self._indexer = indexer
+        self._sql = queries()
+
+    # Text
+
+    def text(self, body: str, slice_id: int, at: int) -> str:
+        """What of a payload is searched, with its context as it stood at a version."""
+        fields = _searched_fields(body)
+        if fields is None:
+            return ""
+        own = str(fields.get("content", "") or "\n".join(part["text"] for part in fields.get("parts", ())))
+        entries = fields.get("context", ())
+        if not entries:
+            return own
+        return "\n".join([own, *(text for entry in entries if (text := self._entry_text(entry, slice_id, at)))])
+
+    def _entry_text(self, entry: str, slice_id: int, at: int) -> str:
+        record = id_bytes(entry)
+        if record is None:
+            return entry
+        # Only of the same slice: a context must not bring another scope's words into this one's index.
+        row = self._connection.execute(self._sql["neighbour_body"], (record, slice_id, at, at)).fetchone()
+        return "" if row is None else str(loads(row[0]).get("content", ""))
+
+    def words(self, text: str) -> str:
+        """What the index should hold of a text."""
+        return self._indexer.index(text)[0] if text else ""
+
+    # The index
+
+    def index(self, doc: int, record: bytes, slice_id: int, body: str, at: int) -> None:
+        """Index a payload's text, if it has any, under a document number, and note its neighbours."""
+        text = self.text(body, slice_id, at)
+        if not text:
+            return
+        for neighbour in _neighbours(body):
+            self._connection.execute(self._sql["add_neighbour"], (neighbour, record))
+        words, stems = self._indexer.index(text)
+        if words:
+            self._connection.execute(self._sql["add_keyword"], (doc, record, slice_id, words, stems, words.count(" ") + 1))
+            self._connection.execute(self._sql["index_keyword"], (doc, slice_id, words, stems))
+
+    def unindex(self, doc: int) -> None:
+        """Take a document out of the index, with exactly the text that went in, or the index would rot."""
+        row = self._connection.execute(self._sql["find_keyword"], (doc,)).fetchone()
+        if row is not None:
+            self._connection.execute(self._sql["unindex_keyword"], row)
+            self._connection.execute(self._sql["drop_keyword"], (doc,))
+
+    def drop(self, doc: int) -> None:
+        """Remove a document and its vectors."""
+        self.unindex(doc)
+        self._connection.execute(self._sql["drop_vectors"], (doc,))
+
+    def drop_record(self, record: bytes) -> None:
+        """Remove every document of a record, and its part in others'."""
+        docs = {row[0] for row in self._connection.execute(self._sql["docs_of_record"], (record,))}
+        docs |= {row[0] for row in self._connection.execute(self._sql["event_versions"], (record,))}
+        for doc in docs:
+            self.drop(doc)
+        self._connection.execute(self._sql["drop_neighbours"], (record, record))
+
+    # Context
+
+    def dependents(self, record: bytes) -> list[bytes]:
+        """Records that are indexed with this one's text."""
+        return [row[0] for row in self._connection.execute(self._sql["dependents"], (record,)).fetchall()]
+
+    def has_context(self, record: bytes) -> bool:
+        """Whether a record is, or was, indexed with the text of others."""
+        return self._connection.execute(self._sql["has_context"], (record,)).fetchone() is not None
+
+    def refresh(self, records: Iterable[bytes], *, purged: bool = False) -> None:
+        """Split and index records with context anew, wherever their neighbours changed.
+
+        Args:
+            records: which.
+            purged: a neighbour was purged: no vector that was made with context may stay.
+        """
+        done = False
+        for record in dict.fromkeys(records):
+            rows = [_Row(*row) for row in self._connection.execute(self._sql["states_of_record"], (record,)).fetchall()]
+            if not rows:
+                continue
+            done = True
+            self._rewrite(record, rows, purged)
+        if done:
+            # These records changed without an event of their own, which caches that follow events would not notice.
+            self._connection.execute(self._sql["raise_epoch"])
+
+    def _rewrite(self, record: bytes, old: Sequence[_Row], purged: bool) -> None:
+        base = _merged(old)
+        numbers = {(row.version, row.live_from): row.doc for row in old}
+        kept: set[int] = set()
+        self._connection.execute(self._sql["drop_states"], (record,))
+        for version in dict.fromkeys(row.version for row in base):
+            rows = [row for row in base if row.version == version]
+            body = self._body(version)
+            starts = [rows[0].live_from, *self._changes(body, rows)] if body and any(row.visible for row in rows) else [rows[0].live_from]
+            docs = {start: version if start == starts[0] else numbers.get((version, start)) or self._new_number() for start in starts}
+            for row in _cut(rows, starts):
+                start = max(start for start in starts if start <= row.live_from)
+                self._connection.execute(self._sql["add_state"], row._replace(doc=docs[start]))
+            for start, doc in docs.items():
+                kept.add(doc)
+                self._index_again(doc, version, rows[0], body, start, purged)
+        for doc in {row.doc for row in old} - kept:
+            self.drop(doc)
+
+    def _index_again(self, doc: int, version: int, row: _Row, body: str, start: int, purged: bool) -> None:
+        if not body or not row.visible:
+            return
+        is_new = doc != version and self._connection.execute(self._sql["find_keyword"], (doc,)).fetchone() is None
+        self.unindex(doc)
+        self.index(doc, row.record, row.slice, body, start)
+        if is_new:
+            self._connection.execute(self._sql["copy_vectors"], (doc, version))
+        if is_new or purged:
+            self._connection.execute(self._sql["drop_context_vectors"], (doc, CONTEXT_PART + "*"))
+
+    def _changes(self, body: str, rows: Sequence[_Row]) -> list[int]:
+        """Versions at which a neighbour changed while these rows held."""
+        found: set[int] = set()
+        first, last = rows[0].live_from, rows[-1].live_to
+        for neighbour in _neighbours(body):
+            before: tuple[int, int] | None = None
+            for version, visible, live_from, slice_id in self._connection.execute(self._sql["neighbour_states"], (neighbour,)).fetchall():
+                if slice_id != rows[0].slice:
+                    continue
+                if (version, visible) != before and first < live_from < last:
+                    found.add(live_from)
+                before = (version, visible)
+        return sorted(found)
+
+    def _body(self, version: int) -> str:
+        row = self._connection.execute(self._sql["body"], (version,)).fetchone()
+        return "" if row is None else str(row[0])
+
+    def _new_number(self) -> int:
+        return int(self._connection.execute(self._sql["least_document"]).fetchone()[0]) - 1
+
+
+def _merged(rows: Sequence[_Row]) -> list[_Row]:
+    """Rows without the splits that context made."""
+    found: list[_Row] = []
+    for row in rows:
+        if found and found[-1]._replace(live_from=0, live_to=0, doc=0) == row._replace(live_from=0, live_to=0, doc=0):
+            found[-1] = found[-1]._replace(live_to=row.live_to)
+        else:
+            found.append(row)
+    return found
+
+
+def _cut(rows: Sequence[_Row], starts: Sequence[int]) -> list[_Row]:
+    """Rows cut at the given versions."""
+    found = []
+    for row in rows:
+        edges = [row.live_from, *(start for start in starts if row.live_from < start < row.live_to), row.live_to]
+        found += [row._replace(live_from=edges[i], live_to=edges[i + 1]) for i in range(len(edges) - 1)]
+    return found
+
+
+def _searched_fields(body: str) -> dict[str, Any] | None:
+    # Payloads without text are common, and reading them would cost every write.
+    if '"content":' not in body and '"parts":' not in body:
+        return None
+    fields: dict[str, Any] = loads(body)
+    return fields
+
+
+def _neighbours(body: str) -> list[bytes]:
+    if '"context":' not in body:
+        return []
+    return [record for entry in loads(body).get("context", ()) if (record := id_bytes(entry)) is not None]

@@ -1,0 +1,192 @@
+"""The reading half of the SQLite backend: each verb is one snapshot."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow
+from indelible.backend.sqlite.connection import PRAGMAS, Connections
+from indelible.backend.sqlite.keyword import find_candidates
+from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
+from indelible.backend.sqlite.selection import STATE_COLUMNS, ordering, paging, state_conditions
+from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
+from indelible.backend.sqlite.upkeep import read_events, size_on_disk
+from indelible.base.clock import Clock
+from indelible.base.event import Event
+from indelible.base.plan import PartVector
+from indelible.base.record import Namespace, Scope
+from indelible.base.standing import FOREVER
+
+
+class SqliteReads(Backend):
+    """Reads over one database."""
+
+    path: str
+    _clock: Clock
+    _connections: Connections
+    _names: SliceNames
+
+    def mark(self) -> Mark:
+        with self._connections.read() as connection:
+            return self._mark(connection)
+
+    def _mark(self, connection: sqlite3.Connection) -> Mark:
+        version, recorded_at = connection.execute(queries()["newest"]).fetchone() or (0, 0)
+        epoch = connection.execute(queries()["meta"], ("projection_epoch",)).fetchone()
+        return Mark(version, epoch[0] if epoch else 0, recorded_at)
+
+    def position(self, *, version: int | None = None, at_ms: int | None = None) -> Mark:
+        with self._connections.read() as connection:
+            newest = self._mark(connection)
+            found = newest.version
+            if version is not None:
+                found = _bisect(connection, "txn", min(version, FOREVER), found)
+            if at_ms is not None:
+                found = min(found, _bisect(connection, "recorded_at", at_ms, newest.version))
+            if found == newest.version:
+                return newest
+            row = connection.execute(queries()["position_of_version"], (found,)).fetchone()
+            return Mark(found, newest.epoch, row[2] if row else 0)
+
+    def select(self, selection: Selection) -> list[Row]:
+        where = state_conditions(selection)
+        page, bounds = paging(selection)
+        source = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version"
+        sql = f"{source} WHERE {where.sql} {ordering(selection)} {page}"
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
+            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
+
+    def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = (
+            "SELECT l.namespace, l.agent_id, l.user_id, l.org_id, l.workspace_id, count(*) "
+            f"FROM state s JOIN slice l ON l.id = s.slice {join} WHERE {where.sql} GROUP BY l.id ORDER BY 1, 2, 3, 4, 5"
+        )
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, where.values).fetchall()
+        return [(namespace_labels(row[0]), Scope(*row[1:5]), row[5]) for row in rows]
+
+    def events(
+        self, *, after: int = 0, limit: int | None = None, record: bytes | None = None, key: tuple[Namespace, Scope, str] | None = None
+    ) -> list[Event]:
+        after = min(after, FOREVER)
+        with self._connections.read() as connection:
+            if record is not None:
+                return read_events(connection, "e.record = ? AND e.version > ?", (record, after), limit)
+            if key is None:
+                return read_events(connection, "e.version > ?", (after,), limit)
+            slice_id = find_slice(connection, key[0], key[1])
+            which = f"e.record IN ({queries()['records_under_key']}) AND e.version > ?"
+            return [] if slice_id is None else read_events(connection, which, (slice_id, key[2], after), limit)
+
+    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
+        with self._connections.read() as connection:
+            return find_candidates(connection, selection, terms, match)
+
+    def corpus(self, selection: Selection) -> Corpus:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = f"SELECT count(*), ifnull(sum(k.length), 0) FROM state s JOIN keyword k ON k.doc = s.doc {join} WHERE {where.sql}"
+        with self._connections.read() as connection:
+            return Corpus(*connection.execute(sql, where.values).fetchone())
+
+    def models(self) -> list[str]:
+        with self._connections.read() as connection:
+            return [row[0] for row in connection.execute("SELECT name FROM model ORDER BY name").fetchall()]
+
+    def changed(self, after: int) -> set[bytes]:
+        with self._connections.read() as connection:
+            return {row[0] for row in connection.execute("SELECT record FROM event WHERE version > ?", (after,)).fetchall()}
+
+    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
+        where = state_conditions(selection)
+        where.add(
+            "NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.model IN "
+            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))))",
+            json.dumps(list(models)),
+        )
+        sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, where.values).fetchall()
+            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
+
+    def stored_vectors(self, doc: int) -> list[PartVector]:
+        with self._connections.read() as connection:
+            return [PartVector(*row) for row in connection.execute(queries()["stored_vectors"], (doc,)).fetchall()]
+
+    def dependents(self, records: Sequence[bytes]) -> list[Row]:
+        ids = json.dumps([record.hex() for record in records])
+        with self._connections.read() as connection:
+            rows = connection.execute(queries()["dependent_rows"], (ids,)).fetchall()
+            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
+
+    def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = (
+            f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON v.doc = s.doc {join} "
+            f"WHERE {where.sql} "
+            "AND v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))) ORDER BY s.record, v.part"
+        )
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
+        return [VectorRow(*row) for row in rows]
+
+    def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
+        found: dict[bytes, list[str]] = {}
+        ids = json.dumps([record.hex() for record in records])
+        with self._connections.read() as connection:
+            rows = connection.execute(queries()["votes"], (ids, FOREVER if version is None else min(version, FOREVER))).fetchall()
+        for record, body in rows:
+            found.setdefault(record, []).append(json.loads(body)["vote"])
+        return found
+
+    def cache_get(self, namespace: Namespace, keys: Sequence[str] | None, now_ms: int) -> list[CacheEntry]:
+        text = namespace_text(namespace)
+        with self._connections.read() as connection:
+            if keys is None:
+                rows = connection.execute(queries()["cache_all"], (text, now_ms)).fetchall()
+            else:
+                rows = connection.execute(queries()["cache_some"], (text, now_ms, json.dumps(list(keys)))).fetchall()
+        return [CacheEntry(*row) for row in rows]
+
+    def statistics(self) -> dict[str, Any]:
+        now_ms = self._clock.now_us() // 1000
+        with self._connections.read() as connection:
+            records, live, expired, hidden = connection.execute(queries()["count_states"], (now_ms,)).fetchone()
+            purged = connection.execute(queries()["count_purged"]).fetchone()[0]
+            mark = self._mark(connection)
+            pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone() for name in (*PRAGMAS, "journal_mode", "user_version")}
+            models = dict(connection.execute(queries()["models"]).fetchall())
+            devices = connection.execute("SELECT count(*) FROM device").fetchone()[0]
+        return {
+            "path": self.path,
+            "version": mark.version,
+            "epoch": mark.epoch,
+            "records": records,
+            "live": live or 0,
+            "expired": expired or 0,
+            "forgotten": hidden or 0,
+            "purged": purged,
+            "devices": devices,
+            "vectors": models,
+            "bytes": 0 if self._connections.in_memory else size_on_disk(self.path),
+            "schema": SCHEMA_VERSION,
+            "engine": f"SQLite {sqlite3.sqlite_version}",
+            "pragmas": {name: row[0] for name, row in pragmas.items() if row is not None},
+        }
+
+
+def _bisect(connection: sqlite3.Connection, column: Literal["txn", "recorded_at"], bound: int, newest: int) -> int:
+    """The greatest version whose column, which never decreases along the log, is at most ``bound``; 0 if none."""
+    low, high = 0, newest
+    while low < high:
+        middle = (low + high + 1) // 2
+        value = connection.execute(f"SELECT {column} FROM event WHERE version = ?", (middle,)).fetchone()[0]
+        low, high = (middle, high) if value <= bound else (low, middle - 1)
+    return low
