@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST_TURN = 4000
-"""Characters. A question is left out if a turn that answers it is longer, and so is any other turn: the sample should be quick to read in."""
+"""Characters. Longer turns, and questions that one of those answers, are left out: a sample should be quick to read in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def read(folder: Path) -> Conversations:
         SystemExit: a file is missing or is not what it should be.
     """
     try:
-        turns = {turn["id"]: turn for turn in _lines(folder / "corpus.jsonl")}
+        turns = {turn["id"]: turn for turn in _lines(folder / "corpus.jsonl") if turn["text"].strip()}
         judged = defaultdict(set)
         for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines():
             question, turn = line.split("\t")
@@ -69,7 +69,7 @@ def draw(source: Conversations, *, turns: int, questions: int, seed: int) -> Con
         seed: another seed, another sample.
     """
     chance = random.Random(seed)
-    short = {name for name, turn in source.turns.items() if 0 < len(turn["text"].strip()) and len(turn["text"]) <= LONGEST_TURN}
+    short = {name for name, turn in source.turns.items() if len(turn["text"]) <= LONGEST_TURN}
     candidates = [question for question in source.questions if source.evidence[question["id"]] <= short]
     kept: set[str] = set()
     for question in chance.sample(candidates, min(questions, len(candidates))):

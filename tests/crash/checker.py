@@ -45,7 +45,9 @@ def damage(path: Path, acked: set[str]) -> list[str]:
 def names(connection: sqlite3.Connection) -> dict[str, list[tuple[int, int]]]:
     """By the name in their text, the (version, txn) of every remember."""
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    rows = connection.execute("SELECT e.version, e.txn, p.body FROM event e JOIN payload p USING (version) WHERE e.op IN ('remember', 'revise')")
+    rows = connection.execute(
+        "SELECT e.version, e.txn, p.body FROM event e JOIN payload p USING (version) WHERE e.op IN ('remember', 'revise')"
+    )
     for version, txn, body in rows:
         fields = json.loads(body)
         found[fields.get("content") or fields["value"]].append((version, txn))
@@ -84,6 +86,10 @@ def _half_projected(connection: sqlite3.Connection) -> list[str]:
         "SELECT p.version FROM payload p JOIN event e USING (version) WHERE instr(p.body, '\"content\":') AND e.op = 'remember' "
         "AND p.version NOT IN (SELECT doc FROM keyword)"
     ).fetchall()
-    return [f"version {row[0]} is in the log but not in the state view" for row in missing] + [
-        f"version {row[0]} is in the log but not in the keyword index" for row in unindexed
-    ]
+    # Every fact here was written with its vector; keyed records of other namespaces have none.
+    unembedded = connection.execute(
+        "SELECT s.version FROM state s JOIN slice l ON l.id = s.slice WHERE l.namespace = '' AND s.visible = 1 "
+        "AND EXISTS (SELECT 1 FROM vector) AND s.doc NOT IN (SELECT doc FROM vector)"
+    ).fetchall()
+    places = (("the state view", missing), ("the keyword index", unindexed), ("the vectors", unembedded))
+    return [f"version {row[0]} is in the log but not in {place}" for place, rows in places for row in rows]

@@ -98,6 +98,13 @@ def listen(children: Sequence[Child], until: float | None = None) -> None:
                 del speaking[pipe]
 
 
+def hear(child: Child, lines: int) -> list[str]:
+    """Wait until a child has said so many lines, or has ended."""
+    while len(child.said) < lines and not child.ended:
+        child._take(os.read(child.pipe, 1 << 16))
+    return child.said
+
+
 def run(*works: Work) -> list[list[str]]:
     """Run several at once to their ends; what each said."""
     children = [start(work) for work in works]

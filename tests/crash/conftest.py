@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from indelible import MemoryStore
 from tests.conftest import Require
+from tests.crash.disks import quick_folder
 from tests.crash.faults import Host, compile_shim
-
-_MEMORY_DISK = "/dev/shm"
 
 
 @pytest.fixture
@@ -22,12 +22,9 @@ def _can_fork(require: Require) -> None:
 
 @pytest.fixture
 def memory_folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: a sync costs nothing there, and a process that is killed loses nothing by it."""
-    if not os.access(_MEMORY_DISK, os.W_OK | os.X_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=_MEMORY_DISK) as folder:
-        yield Path(folder)
+    """A folder in memory where there is one."""
+    with quick_folder(tmp_path) as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +36,21 @@ def fault_host(tmp_path_factory: pytest.TempPathFactory, require: Require) -> It
     host = Host(shim)
     yield host
     host.close()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can enter, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture
+def filled(open_folder: Path) -> Path:
+    """A store with one key, closed."""
+    path = open_folder / "store.db"
+    with MemoryStore(path) as store:
+        store.memory().remember("kept", "as it was")
+    return path

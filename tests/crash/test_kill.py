@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from indelible.testing import HashEmbedder
 from tests.crash import writers
 from tests.crash.checker import acknowledged, damage
 from tests.crash.children import kill_after, start
@@ -24,6 +25,7 @@ WRITERS = 3
 
 def kill_cycles(path: Path, seed: int, writer: Writer, cycles: int = CYCLES) -> tuple[int, list[str]]:
     """Kill writers over and over; how many acknowledgements there were, and what was found damaged."""
+    HashEmbedder().embed_documents(["numpy is loaded here, once, and not in each child"])
     dice = random.Random(seed)
     acked: set[str] = set()
     for cycle in range(cycles):

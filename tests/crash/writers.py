@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from indelible import MemoryStore, PersistentMemory, Put
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.connection import PRAGMAS
 from indelible.backend.sqlite.transaction import Transaction
 from indelible.base.plan import Draft, Planned
-from indelible.faces.persistent import PersistentMemory
+from indelible.testing import HashEmbedder
 from tests.crash.checker import BATCH, BATCH_SIZE, ONE
 from tests.crash.children import Say, Work
-from tests.crash.engine import open_engine, put, remember
+from tests.crash.engine import open_engine, put
 
 Writer = Callable[[str, str, Say], object]
 """Takes a database, a name that no other writer has, and where to acknowledge."""
@@ -24,18 +25,19 @@ def of_every_kind(path: str, name: str, say: Say) -> None:
     """Facts, keyed records, batches and key/value memory, one after the other, each acknowledged once the call has returned."""
     if name.endswith(".0"):
         PRAGMAS["wal_autocheckpoint"] = 50  # so that some die while they move the write-ahead log into the database
-    backend = open_engine(path)
+    store = MemoryStore(path, embedder=HashEmbedder())
     memory = PersistentMemory("log", path=path)
+    notes = store.collection("notes")
     for number in count():
         this = f"{name}.{number}"
         if number % 4 == 0:
-            backend.append([remember(this)])
+            store.remember(this)
             say(f"{ONE} {this}")
         elif number % 4 == 1:
-            backend.append([put(this, this)])
+            notes.put(this, this)
             say(f"{ONE} {this}")
         elif number % 4 == 2:
-            backend.append(batch_of(this))
+            notes.batch([Put(f"{this}#{member}", f"{this}#{member}") for member in range(BATCH_SIZE)])
             say(f"{BATCH} {this}")
         else:
             memory.remember(this, this)

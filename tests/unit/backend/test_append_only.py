@@ -44,7 +44,7 @@ def raw(path: Path) -> Iterator[sqlite3.Connection]:
 def test_the_log_refuses(raw: sqlite3.Connection, statement: str) -> None:
     """S12: triggers abort every UPDATE and DELETE of events, and every change of a payload that no purge explains."""
     before = raw.execute("SELECT * FROM event").fetchall(), raw.execute("SELECT * FROM payload").fetchall()
-    with pytest.raises(sqlite3.IntegrityError, match="append-only|never rewritten|only by a purge"):
+    with pytest.raises(sqlite3.IntegrityError, match=r"append-only|never rewritten|only by a purge"):
         raw.execute(statement)
     assert (raw.execute("SELECT * FROM event").fetchall(), raw.execute("SELECT * FROM payload").fetchall()) == before
 

@@ -82,7 +82,9 @@ def test_a_link_is_the_file_it_points_to(tmp_path: Path, dangling: bool) -> None
     assert mode(real) == 0o600
 
 
-@pytest.mark.parametrize("name", ["with space.db", "50%.db", "a?b#c.db", "ünïcode-日本.db", "quote'\".db", "-dash.db", "file:x.db", "\udcff.db"])
+@pytest.mark.parametrize(
+    "name", ["with space.db", "50%.db", "a?b#c.db", "ünïcode-日本.db", "quote'\".db", "-dash.db", "file:x.db", "\udcff.db"]
+)
 def test_any_name_is_just_a_name(tmp_path: Path, name: str) -> None:
     """Names that mean something in a URL or to a shell are only names, and only that file is made."""
     with closing(open_engine(os.path.join(tmp_path, name))) as backend:

@@ -43,12 +43,12 @@ class _Noted(sqlite3.Connection):
 
 
 @pytest.fixture
-def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+def texts(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Every statement from here on."""
     _Noted.texts = set()
     connect: Callable[..., sqlite3.Connection] = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *args, **kwargs: connect(*args, **{**kwargs, "factory": _Noted}))
-    yield _Noted.texts
+    return _Noted.texts
 
 
 def exercise(backend: SqliteBackend, text: str, seen: list[object]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indelible.backend.interface import Backend, Selection
 from indelible.backend.sqlite import SqliteBackend
-from indelible.base.draft import PartVector
+from indelible.base.draft import PartVector, Written
 from indelible.base.event import Event, Op
 from indelible.base.record import ANY_SCOPE, UNSET, Scope, ScopeFilter
 from indelible.faces.engine import TextIndexer
@@ -32,11 +32,18 @@ def a_pair(series: int = 0, vectors: bool = False) -> tuple[Writer, Writer]:
 
 
 def play(writer: Writer, script: Sequence[tuple[int, list[Step]]]) -> list[object]:
+    """Write all of a script; what each write returned, or the class of its refusal."""
     done: list[object] = []
     for pause_ms, transaction in script:
         writer.clock.advance(ms=pause_ms)
-        done.append(writer.write(transaction))
+        written = writer.write(transaction)
+        done.append(written if isinstance(written, type) else [plain(outcome) for outcome in written])
     return done
+
+
+def plain(outcome: Written) -> Written:
+    """An outcome without where its row begins, which depends on how a backend cuts rows for context."""
+    return outcome._replace(standing=None if outcome.standing is None else outcome.standing._replace(live_from=0))
 
 
 def skeleton(event: Event) -> Event:
@@ -53,7 +60,7 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
     found: dict[str, object] = {"mark": mark._replace(epoch=0), "log": [skeleton(event) for event in backend.events()]}
     for version in [None, *range(mark.version + 2)]:
         seen = Selection(namespace=None, version=version, now_ms=now_ms)
-        found[f"select {version}"] = backend.select(seen)
+        found[f"select {version}"] = [row._replace(doc=0) for row in backend.select(seen)]
         found[f"slices {version}"] = backend.slices(seen)
         found[f"corpus {version}"] = backend.corpus(seen)
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
@@ -76,13 +83,14 @@ def paged(backend: Backend, now_ms: int) -> list[object]:
         replace(everything, keys=("a", "c")),
         replace(everything, parent="p"),
         replace(everything, hidden=True),
+        replace(everything, every_version=True),
         replace(everything, hidden=True, expiry="live", now_ms=now_ms),
         replace(everything, records=tuple(row.standing.record for row in first)),
         replace(everything, order="updated", descending=True, limit=2, offset=1),
         replace(everything, limit=0),
         replace(everything, limit=2**70, offset=2**70),
     ]
-    return [backend.select(selection) for selection in kinds]
+    return [[row._replace(doc=0) for row in backend.select(selection)] for selection in kinds]
 
 
 @given(scripts)
@@ -99,7 +107,7 @@ def test_the_same_writes_give_the_same_answers(script: Script) -> None:
 @given(scripts)
 def test_rows_kept_current_are_the_rows_of_the_definition(script: Script) -> None:
     """The views that SQLite keeps as it writes are those that the log gives anew: before a rebuild, and after it."""
-    _, sqlite = a_pair()
+    _, sqlite = a_pair(vectors=True)
     play(sqlite, script)
     assert sqlite.backend.verify().problems == ()
     now_ms = sqlite.clock.now_us() // 1000
@@ -161,11 +169,14 @@ def test_vectors_follow_the_versions(backend: Backend) -> None:
     """A reindex replaces a model's vectors of living versions, and raises the epoch; nothing else changes."""
     Writer(backend, FakeClock(), vectors=True).write([Step(Op.REMEMBER, text="red kettle")])
     epoch = backend.mark().epoch
-    backend.put_vectors([(1, PartVector("", "new", b"1234")), (9, PartVector("", "new", b"1234"))], drop_models=[MODEL])
+    backend.put_vectors([(1, PartVector("", "new", b"1234")), (9, PartVector("", "new", b"1234"))])
+    assert backend.models() == ["model", "new"]
+    backend.drop_vectors(everything, [MODEL, "unknown"])
     assert backend.vectors(everything, [MODEL]) == []
     assert [(row.version, row.data) for row in backend.vectors(everything, ["new", MODEL])] == [(1, b"1234")]
-    assert backend.models() == ["model", "new"]
-    assert backend.mark().epoch == epoch + 1
+    assert backend.unembedded(everything, ["new"]) == []
+    assert [row.standing.version for row in backend.unembedded(everything, [MODEL])] == [1]
+    assert backend.mark().epoch > epoch
 
 
 @pytest.mark.parametrize("backend", both(), ids=["reference", "sqlite"])

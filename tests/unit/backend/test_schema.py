@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -55,7 +56,8 @@ def test_every_named_query_is_valid(path: Path) -> None:
 
 
 def _parameters(sql: str) -> int:
-    return 1 if "?1" in sql else sql.count("?")
+    numbered = [int(number) for number in re.findall(r"\?(\d+)", sql)]
+    return max(numbered) if numbered else sql.count("?")
 
 
 @pytest.mark.parametrize("steps", range(1, SCHEMA_VERSION))

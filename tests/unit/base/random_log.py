@@ -11,6 +11,7 @@ from indelible.backend.interface import Backend, Selection
 from indelible.base.canonical import dumps
 from indelible.base.draft import Draft, PartVector, Written
 from indelible.base.event import Op
+from indelible.base.ids import id_text
 from indelible.base.record import Namespace, Scope
 from indelible.errors import IndelibleError
 from indelible.testing import FakeClock
@@ -21,7 +22,7 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class Step:
-    """One write. ``pick`` chooses among the records seen so far; a key, if given, names the record instead."""
+    """One write. ``pick`` chooses among the records seen so far; a key, if given, names the record instead; ``beside`` gives it context."""
 
     op: Op
     pick: int = 0
@@ -30,6 +31,7 @@ class Step:
     text: str = ""
     ttl_ms: int | None = None
     flag: bool = False
+    beside: bool = False
     expected: int | None = None
     idempotency_key: str | None = None
 
@@ -48,12 +50,14 @@ class Writer:
         expires_at = None if step.ttl_ms is None else self.clock.now_us() // 1000 + step.ttl_ms
         named = step.key is not None or not self.seen
         record = None if named or step.op is Op.REMEMBER else self.seen[step.pick % len(self.seen)]
-        given = (
-            {"content": dumps(step.text)} if step.op in (Op.REMEMBER, Op.REVISE) else {"vote": dumps("up")} if step.op is Op.VOTE else {}
-        )
-        if step.flag and step.op in (Op.REMEMBER, Op.REVISE):
+        writes_text = step.op in (Op.REMEMBER, Op.REVISE)
+        given = {"content": dumps(step.text)} if writes_text and step.text else {"vote": dumps("up")} if step.op is Op.VOTE else {}
+        if step.flag and writes_text:
             given |= {"parent": dumps("p"), "source": dumps("s"), "metadata": dumps({"n": step.pick})}
+        if step.beside and "content" in given:
+            given["context"] = dumps(["2026-01-01", *(id_text(record) for record in self.seen[-2:])])
         data = step.text.encode().ljust(4, b"\0")
+        vectors = (PartVector("", MODEL, data), PartVector("context", MODEL, data))
         return Draft(
             step.op,
             None if record is not None else namespace,
@@ -64,7 +68,7 @@ class Writer:
             expires_at=expires_at,
             expected_version=step.expected,
             idempotency_key=step.idempotency_key if step.op is Op.REMEMBER else None,
-            vectors=(PartVector("", MODEL, data),) if self.vectors and writes_text and not step.flag else None,
+            vectors=vectors if self.vectors and writes_text and not step.flag else None,
             if_missing="record" if step.flag and record is None else "ignore",
             restore_version=step.pick + 1 if step.flag and step.op is Op.RESTORE else None,
             touch_ttl=step.ttl_ms,
@@ -91,6 +95,7 @@ steps = st.builds(
     text=st.sampled_from(["", "red kettle", "blue kettle kettle", "running runs", "猫が好き"]),
     ttl_ms=_TTL,
     flag=st.booleans(),
+    beside=st.sampled_from([False, False, True]),
     expected=st.sampled_from([None] * 8 + [0, 1, 2]),
     idempotency_key=st.sampled_from([None] * 6 + ["retry"]),
 )

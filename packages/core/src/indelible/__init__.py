@@ -5,8 +5,8 @@ Names are loaded when first used: importing this package is light, and a feature
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
 from indelible._version import __version__ as __version__
 
@@ -43,12 +43,17 @@ if TYPE_CHECKING:
     from indelible.faces.ask import compose_prompt as compose_prompt
     from indelible.faces.ask import delegation as delegation
     from indelible.faces.collection import Collection as Collection
+    from indelible.faces.known import Known as Known
+    from indelible.faces.known import memory_block as memory_block
     from indelible.faces.memory import Memory as Memory
     from indelible.faces.operations import Delete as Delete
     from indelible.faces.operations import Get as Get
     from indelible.faces.operations import Put as Put
+    from indelible.faces.operations import Read as Read
+    from indelible.faces.operations import Touch as Touch
     from indelible.faces.persistent import PersistentMemory as PersistentMemory
-    from indelible.faces.recall import Recency as Recency
+    from indelible.faces.request import Mmr as Mmr
+    from indelible.faces.request import Recency as Recency
     from indelible.faces.store import MemoryStore as MemoryStore
     from indelible.search.filter_tree import Filter as Filter
     from indelible.search.filter_tree import where as where
@@ -65,10 +70,11 @@ _HOMES = {
     "indelible.faces.aio": ("AsyncMemoryStore",),
     "indelible.faces.ask": ("Answer", "MockModel", "ask", "ask_with_memory", "audit_log", "compose_prompt", "delegation"),
     "indelible.faces.collection": ("Collection",),
+    "indelible.faces.known": ("Known", "memory_block"),
     "indelible.faces.memory": ("Memory",),
-    "indelible.faces.operations": ("Delete", "Get", "Put"),
+    "indelible.faces.operations": ("Delete", "Get", "Put", "Read", "Touch"),
     "indelible.faces.persistent": ("PersistentMemory",),
-    "indelible.faces.recall": ("Recency",),
+    "indelible.faces.request": ("Mmr", "Recency"),
     "indelible.faces.store": ("MemoryStore",),
     "indelible.search.filter_tree": ("Filter", "where"),
     "indelible.search.priors": ("FeedbackSettings",),
@@ -90,9 +96,11 @@ __all__ = [
     "IndelibleError",
     "IntegrityFailure",
     "InvalidInput",
+    "Known",
     "Memory",
     "MemoryStore",
     "MissingExtra",
+    "Mmr",
     "MockModel",
     "ModelError",
     "ModelNotFound",
@@ -101,6 +109,7 @@ __all__ = [
     "PersistentMemory",
     "PolicyError",
     "Put",
+    "Read",
     "Recency",
     "Record",
     "RecordNotFound",
@@ -110,6 +119,7 @@ __all__ = [
     "StoreClosed",
     "StoreError",
     "StoreUnavailable",
+    "Touch",
     "UnsupportedOperation",
     "VersionConflict",
     "__version__",
@@ -118,15 +128,16 @@ __all__ = [
     "audit_log",
     "compose_prompt",
     "delegation",
+    "memory_block",
     "where",
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    return getattr(_import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -52,7 +52,8 @@ class VersionConflict(IndelibleError, RuntimeError):
     """
 
     def __init__(self, expected: int, actual: int) -> None:
-        super().__init__(f"expected version {expected}, but the record is at version {actual}: read it again and retry")
+        named = expected if expected.bit_length() < 1000 else "of more digits than can be shown"
+        super().__init__(f"expected version {named}, but the record is at version {actual}: read it again and retry")
         self.expected = expected
         self.actual = actual
 

@@ -39,7 +39,8 @@ class Selection:
         now_ms: the time at which expiry is judged.
         expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
         records, keys, parent: only these.
-        equals: conditions on metadata that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
+        equals: conditions that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
+        equals_on: what they are about.
         every_version: also states that no longer stand.
         hidden: also records that are forgotten or superseded, as they stand now.
         order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
@@ -56,6 +57,7 @@ class Selection:
     keys: tuple[str, ...] | None = None
     parent: str | None = None
     equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    equals_on: Literal["metadata", "value"] = "metadata"
     every_version: bool = False
     hidden: bool = False
     order: Literal["created", "updated"] = "created"
@@ -259,8 +261,11 @@ class Backend(ABC):
         """Votes on records up to a version, oldest first."""
 
     @abstractmethod
-    def setting(self, name: str, value: str | None = None) -> str | None:
-        """Read a named setting of the store, or set it."""
+    def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
+        """Read a named setting of the store or of a namespace, or set it.
+
+        One of a namespace, whose name may be somebody's secret, is dropped when a purge takes the last record there.
+        """
 
     @abstractmethod
     def cache_get(self, namespace: Namespace, keys: Sequence[str] | None, now_ms: int) -> list[CacheEntry]:

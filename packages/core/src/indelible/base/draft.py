@@ -43,7 +43,7 @@ class Draft:
         record, key: which record is meant; neither, for REMEMBER, makes a new one, and so does the id of none.
         fields: the payload.
         expires_at: UTC milliseconds, ``None`` never, ``UNSET`` unchanged.
-        expected_version: what the record's version must be, 0 for "must not exist".
+        expected_version: what the record's version must be, 0 for "must not exist"; a TOUCH of another version is left out.
         idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
         vectors: ``None`` keeps those of the state before.
         if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from indelible.base.canonical import dumps, loads
@@ -132,7 +133,8 @@ class Planner:
             first = self._first_try(namespace, scope, draft.idempotency_key)
             if first is not None:
                 return Written(first.record, first.version, False, first, self._body(first.version))
-        found = self._find(draft)
+        # A key decides which record is meant; an id beside it is only that of a record still to be made.
+        found = self._find(draft if draft.key is None or draft.record is None else replace(draft, record=None))
         self._check_expected(draft, found)
         goes_on = found is not None and self._shown(found)
         fields = {**slot_fields(namespace, scope, draft.key), **(draft.fields or {})}
@@ -209,7 +211,7 @@ class Planner:
         found = self._find(draft)
         if found is None or not self._shown(found) or isinstance(draft.expires_at, Unset):
             return NOTHING if found is None else Written(found.record, found.version, False, found)
-        if not _worth_touching(found.expires_at, draft.expires_at, draft.touch_ttl):
+        if draft.expected_version not in (None, found.version) or not worth_touching(found.expires_at, draft.expires_at, draft.touch_ttl):
             return Written(found.record, found.version, False, found)
         moved = found._replace(live_from=self._version + 1, expires_at=draft.expires_at)
         version = self._emit(Op.TOUCH, found.record, None, draft.expires_at, opens=(moved,))
@@ -333,7 +335,8 @@ def merge_fields(body: str, changes: Fields) -> dict[str, str]:
     return {name: text for name, text in fields.items() if text != "null"}
 
 
-def _worth_touching(old: int | None, new: int | None, ttl: int | None) -> bool:
+def worth_touching(old: int | None, new: int | None, ttl: int | None) -> bool:
+    """Whether moving an expiry deserves an event: at least a tenth of the time to live."""
     if old is None or new is None:
         return old != new
     return new - old >= max((ttl or 0) // 10, 1)

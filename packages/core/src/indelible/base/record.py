@@ -20,6 +20,8 @@ class Unset(Enum):
 
     UNSET = "unset"
 
+    __hash__ = object.__hash__  # an Enum hashes its name in Python, and filters holding this are looked up in caches all the time
+
     def __repr__(self) -> str:
         return "UNSET"
 

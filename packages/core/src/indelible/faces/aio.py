@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from indelible.base.event import Event
 from indelible.errors import StoreClosed
+from indelible.faces.arguments import check_whole
 from indelible.faces.store import MemoryStore
 
-_RETURN_VIEWS = frozenset({"scope", "at", "collection", "memory"})
+_RETURN_VIEWS = frozenset({"scope", "at", "collection", "memory", "below"})
 
 
 class AsyncFace:
@@ -76,6 +78,7 @@ class AsyncMemoryStore(AsyncFace):
 
     async def iter_events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event after a version, in order of arrival."""
+        check_whole(after, "after")
         backend = self._face._engine.backend
         while events := await self._run(backend.events, after=after, limit=1000):
             for event in events:
@@ -83,9 +86,10 @@ class AsyncMemoryStore(AsyncFace):
             after = events[-1].version
 
     async def close(self) -> None:
-        """Finish what is running and close the store, unless it was given."""
+        """Finish what is running and close the store, unless it was given. Closing twice is fine."""
         if self._owned:
-            await self._run(self._face.close)
+            with suppress(StoreClosed):  # the worker is gone: it was closed before
+                await self._run(self._face.close)
         self._worker.shutdown(wait=True)
 
     async def __aenter__(self) -> AsyncMemoryStore:

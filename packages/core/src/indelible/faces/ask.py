@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from indelible.base.record import Hit, Record
+from indelible.base.record import Record, escape_line
 from indelible.errors import InvalidInput, ModelError, PolicyError
-from indelible.faces.arguments import check_optional_whole
-from indelible.faces.collection import Collection
-from indelible.faces.facts_read import FactReads
-from indelible.faces.memory import Memory
-from indelible.faces.persistent import PastMemory, PersistentMemory
-from indelible.faces.prompt import compose, fact_line, value_line
-from indelible.search.budget import approximate_tokens, fit
-from indelible.search.mmr import drop_near_duplicates
-from indelible.search.normalise import tokens
+from indelible.faces.known import DEFAULT_LIMIT, AnyMemory, known
+from indelible.faces.prompt import compose
+from indelible.search.budget import approximate_tokens
 
-DEFAULT_LIMIT = 20
 Gate = Callable[[str], object]
 """Looks at the composed prompt before a model does; refuses by returning ``False`` or raising ``PolicyError``."""
-AnyMemory = Memory | PersistentMemory | PastMemory | FactReads | Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,34 +68,41 @@ class MockModel:
         return f"<MockModel {len(self.prompts)} prompts>"
 
 
-_delegated: ContextVar[object | None] = ContextVar("indelible_delegation", default=None)
-_default_model: list[object | None] = [None]
+_of_process: list[_Delegation] = []
+"""What was set as a statement; the last counts."""
+_of_block: ContextVar[_Delegation | None] = ContextVar("indelible_delegation", default=None)
+_MOST_KEPT = 1000
+_delegation_lock = threading.Lock()
 _audit: list[str] = []
 _audit_lock = threading.Lock()
 
 
 class _Delegation:
-    """What ``delegation`` returns: the model is set already; as a context manager it is set back at the end."""
+    """What ``delegation`` returns: set for the process already; as a context manager it is withdrawn there and set for the block."""
 
     def __init__(self, model: object | None) -> None:
-        self._before = _default_model[0]
-        self._model = model
-        _default_model[0] = model
+        self.model = model
+        self._tokens: list[Token[_Delegation | None]] = []
+        with _delegation_lock:
+            _of_process.append(self)
+            # A block withdraws its own at once, whatever other threads set meanwhile: what piles up are statements; the last counts.
+            del _of_process[:-_MOST_KEPT]
 
     def __enter__(self) -> object | None:
         # Inside a block the model belongs to this thread or task alone, so that concurrent blocks do not mix.
-        _default_model[0] = self._before
-        self._token = _delegated.set(self._model)
-        return self._model
+        with _delegation_lock:
+            _of_process[:] = [other for other in _of_process if other is not self]
+        self._tokens.append(_of_block.set(self))
+        return self.model
 
     def __exit__(self, *exc: object) -> None:
-        _delegated.reset(self._token)
+        _of_block.reset(self._tokens.pop())
 
 
 def delegation(model: object | None) -> _Delegation:
     """Set the model that is asked when none is given.
 
-    As a statement it holds for the whole process; as a context manager for the block, in this thread or task only.
+    As a statement it holds for the whole process, ``None`` for no model; as a context manager for the block, in this thread or task only.
 
     Example:
         >>> with delegation(MockModel("blue")):
@@ -167,8 +166,8 @@ def ask_with_memory(
     """
     chosen = _model_for(model)
     _check_prompt(prompt)
-    composed, used, left_out = _composed(prompt, memory, limit, max_tokens, count_tokens)
-    return _asked(composed, chosen, gate, used, left_out)
+    shown = known(prompt, memory, limit, max_tokens, count_tokens)
+    return _asked(compose(prompt, shown.lines, shown.left_out), chosen, gate, shown.used, shown.left_out)
 
 
 def compose_prompt(
@@ -180,50 +179,26 @@ def compose_prompt(
     count_tokens: Callable[[str], int] = approximate_tokens,
 ) -> str:
     """The prompt that ``ask_with_memory`` would send."""
-    return _composed(_check_prompt(prompt), memory, limit, max_tokens, count_tokens)[0]
-
-
-def _composed(
-    prompt: str, memory: object, limit: int | None, max_tokens: int | None, count_tokens: Callable[[str], int]
-) -> tuple[str, tuple[str | Record, ...], int]:
-    if isinstance(memory, Memory | PersistentMemory | PastMemory):
-        entries = memory.items()
-        return compose(prompt, [value_line(key, value) for key, value in entries]), tuple(key for key, _ in entries), 0
-    if not isinstance(memory, FactReads | Collection):
-        raise InvalidInput(f"memory must be a Memory, PersistentMemory, MemoryStore or a view of one, got {type(memory).__name__}")
-    most = check_optional_whole(limit, "limit")
-    records = _distinct([hit.record for hit in _recalled(prompt, memory)])
-    lines = [fact_line(record) for record in records[:most]]
-    shown = fit(lines, check_optional_whole(max_tokens, "max_tokens"), count_tokens)
-    left_out = len(records) - shown
-    return compose(prompt, lines[:shown], left_out), tuple(records[:shown]), left_out
-
-
-def _recalled(prompt: str, memory: FactReads | Collection) -> list[Hit]:
-    if not prompt.strip():
-        return []
-    if isinstance(memory, FactReads):
-        return memory.recall(prompt, mode="hybrid", limit=RECALLED)
-    return memory.search(prompt, mode="hybrid" if memory.has_model else "keyword", limit=RECALLED)
-
-
-RECALLED = 200
-"""How many memories a prompt may draw on, before duplicates are dropped and limits apply."""
-
-
-def _distinct(records: Sequence[Record]) -> list[Record]:
-    kept = drop_near_duplicates([(index, tokens(record.content)) for index, record in enumerate(records)])
-    return [records[index] for index in kept if records[index].content.strip()]
+    shown = known(_check_prompt(prompt), memory, limit, max_tokens, count_tokens)
+    return compose(prompt, shown.lines, shown.left_out)
 
 
 # Models
 
 
 def _model_for(model: object | None) -> Callable[[str], str]:
-    chosen = model if model is not None else _delegated.get() or _default_model[0]
+    chosen = model if model is not None else _delegated_model()
     if chosen is None:
         raise InvalidInput("no model: give model=, or set one with delegation(model)")
     return _check_model(chosen)
+
+
+def _delegated_model() -> object | None:
+    of_block = _of_block.get()
+    if of_block is not None:
+        return of_block.model
+    with _delegation_lock:
+        return _of_process[-1].model if _of_process else None
 
 
 def _check_model(model: object | None) -> Callable[[str], str]:
@@ -265,13 +240,13 @@ class _Named:
 def _text(reply: Any) -> str:
     """The text of a reply: itself, a message's content, or a completion's text."""
     if isinstance(reply, str):
-        return reply
+        return str.__str__(reply)  # also of a subclass: plain text
     for name in ("text", "content"):
         found = getattr(reply, name, None)
-        if callable(found):
+        if callable(found) and not isinstance(found, str):
             found = found()
         if isinstance(found, str):
-            return found
+            return str.__str__(found)
     blocks = getattr(reply, "content", None)
     if isinstance(blocks, list):
         return "".join(block if isinstance(block, str) else str(block.get("text", "")) for block in blocks if isinstance(block, str | dict))
@@ -285,6 +260,8 @@ def _check_prompt(prompt: object) -> str:
 
 
 def _asked(prompt: str, model: Callable[[str], str], gate: Gate | None, used: tuple[str | Record, ...], left_out: int) -> Answer:
+    if gate is not None and not callable(gate):
+        raise InvalidInput(f"a gate must be callable with the prompt, got {type(gate).__name__}")
     if gate is not None and gate(prompt) is False:
         raise PolicyError("the gate refused this prompt; the model was not called")
     named = model if isinstance(model, _Named) else _Named(model, model)
@@ -295,5 +272,5 @@ def _asked(prompt: str, model: Callable[[str], str], gate: Gate | None, used: tu
     if not isinstance(named.model, MockModel):
         line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} ask {named.name}: {len(prompt)} characters, {len(used)} memories"
         with _audit_lock:
-            _audit.append(line)
+            _audit.append(escape_line(line))
     return Answer(value, prompt, used, left_out)

@@ -11,6 +11,7 @@ from indelible.base.canonical import MAX_VALUE_BYTES, encode, loads
 from indelible.base.clock import expiry_from_ttl
 from indelible.base.record import Namespace
 from indelible.errors import InvalidInput, UnsupportedOperation
+from indelible.faces.arguments import check_many
 from indelible.faces.engine import Engine
 from indelible.faces.memory import check_key
 
@@ -34,7 +35,7 @@ class CacheCollection:
 
     def put(self, key: str, value: Any, *, ttl_ms: int | None = None) -> None:
         """Set a key."""
-        self.put_many({key: value}, ttl_ms=ttl_ms)
+        self.put_many({check_key(key): value}, ttl_ms=ttl_ms)
 
     def put_many(self, values: Mapping[str, Any], *, ttl_ms: int | None = None) -> None:
         """Set many keys in one transaction.
@@ -42,6 +43,8 @@ class CacheCollection:
         Raises:
             InvalidInput: a key that is not text, or a value that is neither ``bytes`` nor JSON.
         """
+        if not isinstance(values, Mapping):
+            raise InvalidInput(f"values must be a dict, got {type(values).__name__}")
         now_ms = self._engine.now_ms()
         expires_at = expiry_from_ttl(ttl_ms, now_ms)
         entries = [CacheEntry(check_key(key), _packed(value), now_ms, expires_at) for key, value in values.items()]
@@ -53,7 +56,7 @@ class CacheCollection:
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Any]:
         """The values of keys, in their order, ``None`` where there is none."""
-        wanted = [check_key(key) for key in keys]
+        wanted = [check_key(key) for key in check_many(keys, "keys")]
         found = {entry.key: entry for entry in self._engine.backend.cache_get(self._namespace, wanted, self._engine.now_ms())}
         return [_unpacked(found[key].value) if key in found else None for key in wanted]
 
@@ -63,10 +66,11 @@ class CacheCollection:
 
     def delete_many(self, keys: Iterable[str]) -> None:
         """Remove many keys in one transaction."""
-        self._engine.backend.cache_put(self._namespace, [], [check_key(key) for key in keys])
+        self._engine.backend.cache_put(self._namespace, [], [check_key(key) for key in check_many(keys, "keys")])
 
     def keys(self, prefix: str = "") -> builtins.list[str]:
         """Keys that begin with a text, sorted."""
+        check_key(prefix)
         entries = self._engine.backend.cache_get(self._namespace, None, self._engine.now_ms())
         return [entry.key for entry in entries if entry.key.startswith(prefix)]
 

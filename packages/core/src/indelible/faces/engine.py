@@ -9,6 +9,7 @@ from indelible.backend.interface import Backend
 from indelible.base.clock import Clock, SystemClock, ms_from_datetime
 from indelible.base.ids import IdSource, uuid7
 from indelible.base.plan import Draft, Written
+from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
 from indelible.faces.vector_cache import VectorCache
 from indelible.search.keyword import index_stems, index_tokens
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from indelible.embed.protocol import Embedder
 
 DEFAULT_TIMEOUT_S = 30.0
+MAX_TIMEOUT_S = 1_000_000.0
 MEMORY_PATH = ":memory:"
 
 
@@ -28,6 +30,21 @@ class TextIndexer:
 
     def index(self, text: str) -> tuple[str, str]:
         return index_tokens(text), index_stems(text)
+
+
+def check_sources(clock: object, new_id: object) -> Clock:
+    """The clock to use; ``None`` for the machine's.
+
+    Raises:
+        InvalidInput: a clock without ``now_us``, or a source of ids that cannot be called.
+    """
+    if clock is None:
+        clock = SystemClock()
+    if not callable(getattr(clock, "now_us", None)):
+        raise InvalidInput(f"clock must have a method now_us, got {type(clock).__name__}")
+    if not callable(new_id):
+        raise InvalidInput(f"new_id must be a function, got {type(new_id).__name__}")
+    return clock  # type: ignore[return-value]  # what has the method is a clock
 
 
 def open_backend(path: str, clock: Clock, new_id: IdSource = uuid7, timeout_s: float = DEFAULT_TIMEOUT_S) -> Backend:
@@ -44,10 +61,12 @@ class Engine:
         backend: the log.
         clock: wall time; must be the backend's own.
         embedder: as the store was given it.
+        new_id: makes the ids of records that are named before they are written.
     """
 
-    def __init__(self, backend: Backend, clock: Clock | None = None, embedder: object = None) -> None:
+    def __init__(self, backend: Backend, clock: Clock | None = None, embedder: object = None, new_id: IdSource = uuid7) -> None:
         self.backend = backend
+        self.new_id = new_id
         self.clock = clock or SystemClock()
         self._embedder_given = embedder
         self._embedder: Embedder | None = None

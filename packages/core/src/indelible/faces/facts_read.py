@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from indelible.backend.interface import Selection
+from indelible.base.canonical import check_text
 from indelible.base.record import UNSET, Change, Hit, Namespace, Record, ScopeFilter
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import When, check_choice, check_id, check_optional_whole, check_when, check_whole
 from indelible.faces.engine import Engine
 from indelible.faces.fields import changes_of, record_of, records_of
 from indelible.faces.indexing import Indexing
-from indelible.faces.recall import Recall, Request, filtered_rows
+from indelible.faces.memory import check_key
+from indelible.faces.recall import Recall, filtered_rows
+from indelible.faces.request import Accept, Mmr, Request
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
 from indelible.search.filters import parse_filter
 
@@ -36,6 +39,11 @@ class FactReads:
         self._within = within
         self._when = when
         self._indexing = Indexing(engine, engine.embedder, optional=engine.embedder_is_default)
+
+    @property
+    def bound(self) -> ScopeFilter:
+        """What the view is bound to: per field a value, ``None`` for "not set", ``UNSET`` where it is open."""
+        return self._within
 
     def get(self, id: str, *, with_vectors: bool = False, include_expired: bool = False, as_of: When | None = None) -> Record | None:
         """The record with an id, ``None`` if there is none here: unknown, forgotten, expired, or out of this view's reach."""
@@ -81,8 +89,8 @@ class FactReads:
             check_filter(agent_id, user_id, org_id, workspace_id),
             order=check_choice(order, "order", ("created", "updated")),
             descending=bool(descending),
-            keys=None if key is None else (key,),
-            parent=parent,
+            keys=None if key is None else (check_key(key),),
+            parent=None if parent is None else check_text(parent, "parent"),
             limit=check_optional_whole(limit, "limit"),
             offset=check_whole(offset, "offset"),
         )
@@ -132,9 +140,10 @@ class FactReads:
         min_score: float | None = None,
         as_of: When | None = None,
         include_expired: bool = False,
-        mmr: float | None = None,
+        mmr: float | Mmr | None = None,
         recency: object = None,
         feedback: object = None,
+        accept: Accept | None = None,
         agent_id: ScopeValue = UNSET,
         user_id: ScopeValue = UNSET,
         org_id: ScopeValue = UNSET,
@@ -151,9 +160,10 @@ class FactReads:
             min_score: leave out what has a lower cosine.
             as_of: a version or time: what recall would have answered then.
             include_expired: also what has expired.
-            mmr: trade nearness for variety: 1 all nearness, 0 all variety.
+            mmr: trade nearness for variety: 1 all nearness, 0 all variety; or ``Mmr``.
             recency: ``True``, a weight, or ``Recency``: what happened lately moves up a little.
             feedback: ``True`` or ``FeedbackSettings``: votes move memories a little; default by ``MEMORY_FEEDBACK_RERANK``.
+            accept: a function of a record, for conditions beyond metadata; like filters it is applied before ranking.
             agent_id, user_id, org_id, workspace_id: only this scope.
 
         Returns:
@@ -175,6 +185,7 @@ class FactReads:
             mmr=mmr,
             recency=recency,
             feedback=feedback,
+            accept=accept,
         )
         scope = check_filter(agent_id, user_id, org_id, workspace_id)
         return Recall(self._engine, self._indexing).hits(self._selection(as_of, include_expired, scope), _with_question(request))

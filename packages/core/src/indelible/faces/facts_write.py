@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
+from indelible.backend.interface import Selection
 from indelible.base.canonical import check_text, dumps, loads
 from indelible.base.clock import expiry_from_ttl
 from indelible.base.event import Op, PurgeReason
-from indelible.base.ids import id_text, uuid7
 from indelible.base.plan import Draft, Written
-from indelible.base.record import UNSET, Part, Record, ScopeFilter, Unset
+from indelible.base.record import UNSET, Part, Record, Scope, ScopeFilter, Unset
 from indelible.errors import InvalidInput, MissingExtra
-from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_when, check_whole, given, known_id
+from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_state_version, check_when, given, known_id
+from indelible.faces.batch import Batch, Prepared
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
 from indelible.faces.indexing import context_parts
 from indelible.faces.memory import check_key
 from indelible.faces.scoping import check_filter, writing_scope
+from indelible.faces.turns import turn_item
 
 EMBED_CHUNK = 256
 Progress = Callable[[int, int], object]
 Vote = Literal["up", "down"]
-
-
-@dataclass(slots=True)
-class _Prepared:
-    """A fact on its way: everything but its vectors."""
-
-    draft: Draft
-    content: str
-    parts: Sequence[Part]
-    existing: Record | None = None
 
 
 class FactWrites(FactReads):
@@ -88,7 +81,9 @@ class FactWrites(FactReads):
             "metadata": metadata, "ttl_ms": ttl_ms, "key": key, "source": source, "context": context, "parent": parent,
             "occurred_at": occurred_at, "idempotency_key": idempotency_key, "dedup": dedup,
         }  # fmt: skip
-        return self._write_facts([self._prepare(item)], None)[0]
+        batch = Batch(self)
+        self._prepare(item, batch)
+        return self._write_facts(batch, None)[0]
 
     def remember_many(
         self, items: Iterable[str | Mapping[str, Any]], progress: Progress | None = None, **common: Any
@@ -106,18 +101,13 @@ class FactWrites(FactReads):
         Raises:
             InvalidInput: one item is refused, and says which; nothing was written.
         """
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise InvalidInput(f"items must be a list of texts or of dicts, got {type(items).__name__}")
-        prepared = []
-        for number, item in enumerate(items):
-            if not isinstance(item, str | Mapping):
-                raise InvalidInput(f"item {number} must be a str or a dict of remember's arguments, got {type(item).__name__}")
-            arguments = {"content": item} if isinstance(item, str) else dict(item)
-            try:
-                prepared.append(self._prepare({**common, **arguments}))
-            except InvalidInput as error:
-                raise InvalidInput(f"item {number}: {error}") from error
-        return self._write_facts(prepared, progress)
+        batch = Batch(self)
+        for number, item in enumerate(_checked_items(items, "items")):
+            with _naming(f"item {number}"):
+                if not isinstance(item, str | Mapping):
+                    raise InvalidInput(f"expected a str or a dict of remember's arguments, got {type(item).__name__}")
+                self._prepare({**common, **({"content": item} if isinstance(item, str) else item)}, batch)
+        return self._write_facts(batch, progress)
 
     def remember_turns(
         self,
@@ -139,29 +129,31 @@ class FactWrites(FactReads):
         Returns:
             The records, one per turn that says something.
         """
-        items: list[dict[str, Any]] = []
-        previous: bytes | None = None
-        for number, turn in enumerate(turns):
-            item = _turn(turn, number)
-            if not str(item.get("content", "")).strip():
-                continue
-            item.setdefault("parent", session)
-            item.setdefault("occurred_at", date)
-            happened = item["occurred_at"]
-            context: builtins.list[object] = [happened] if isinstance(happened, datetime) else []
-            item.setdefault("_id", uuid7(self._engine.clock.now_us() + number))
-            if previous is not None:
-                context.insert(0, id_text(previous))
-            item.setdefault("context", context)
-            item["_neighbour"] = items[-1]["content"] if items else None
-            previous = item["_id"]
-            items.append({name: value for name, value in item.items() if value is not None})
-        return self.remember_many(items, progress, **common)
+        batch = Batch(self)
+        for number, turn in enumerate(_checked_items(turns, "turns")):
+            with _naming(f"turn {number}"):
+                item = turn_item(turn, session, date)
+                if item is not None:
+                    self._prepare_turn({**common, **item}, batch)
+        return self._write_facts(batch, progress)
 
-    def _prepare(self, item: Mapping[str, Any]) -> _Prepared:
+    def _prepare_turn(self, item: dict[str, Any], batch: Batch) -> None:
+        """Prepare a turn, with what was said before it as its context."""
+        known: dict[str, str] = {}
+        if "context" not in item:
+            happened = item.get("occurred_at")
+            item["context"] = [happened] if isinstance(happened, datetime) else []
+            if batch.items:
+                previous = batch.items[-1]
+                item["context"].insert(0, previous.id)
+                known = {previous.id: previous.content}
+        # Its id is settled before it is written, so that the next turn can name it.
+        self._prepare(item, batch, self._engine.new_id(self._engine.clock.now_us()), known)
+
+    def _prepare(self, item: Mapping[str, Any], batch: Batch, record: bytes | None = None, known: Mapping[str, str] | None = None) -> None:
         unknown = set(item) - _ARGUMENTS
         if unknown:
-            raise InvalidInput(f"remember has no argument {sorted(unknown)[0]!r}: it takes {', '.join(sorted(_PUBLIC_ARGUMENTS))}")
+            raise InvalidInput(f"remember has no argument {min(map(str, unknown))!r}: it takes {', '.join(sorted(_ARGUMENTS))}")
         content = check_content(item.get("content"))
         scope = writing_scope(
             self._within,
@@ -176,31 +168,31 @@ class FactWrites(FactReads):
             occurred_at=item.get("occurred_at"),
             context=item.get("context") or None,
         )
-        idempotency_key = item.get("idempotency_key")
+        key, idempotency_key = item.get("key"), item.get("idempotency_key")
         draft = Draft(
             Op.REMEMBER,
             self._namespace,
             scope,
-            record=item.get("_id"),
-            key=None if item.get("key") is None else check_key(item["key"]),
+            record=record if record is None or key is None else self._under_key(scope, check_key(key)) or record,
+            key=None if key is None else check_key(key),
             fields=without_nulls(fields),
             expires_at=expiry_from_ttl(item.get("ttl_ms"), self._engine.now_ms()),
             idempotency_key=None if idempotency_key is None else check_text(idempotency_key, "idempotency_key", empty=False),
         )
-        existing = self._same_content(draft, content) if item.get("dedup") else None
         entries = loads(fields.get("context", "[]"))
-        known = {} if item.get("_neighbour") is None else {entries[0]: item["_neighbour"]}
         context = self._indexing.context_texts(entries, self._namespace, scope, known=known) if entries else []
-        return _Prepared(draft, content, context_parts(content, context), existing)
+        batch.add(Prepared(draft, content, context_parts(content, context)), unique=bool(item.get("dedup")))
 
-    def _same_content(self, draft: Draft, content: str) -> Record | None:
-        for record in self.list(**draft.scope._asdict()):
-            if record.content == content:
-                return record
-        return None
+    def _under_key(self, scope: Scope, key: str) -> bytes | None:
+        """The record that holds a key of a scope."""
+        selection = Selection(namespace=self._namespace, scope=ScopeFilter(*scope), keys=(key,), expiry="all", hidden=True)
+        rows = self._engine.backend.select(selection)
+        return rows[0].standing.record if rows else None
 
-    def _write_facts(self, prepared: builtins.list[_Prepared], progress: Progress | None) -> builtins.list[Record]:
-        pending = [item for item in prepared if item.existing is None]
+    def _write_facts(self, batch: Batch, progress: Progress | None) -> builtins.list[Record]:
+        if progress is not None and not callable(progress):
+            raise InvalidInput(f"progress must be a function of two numbers, got {type(progress).__name__}")
+        pending = [item for item in batch.items if item.existing is None and item.same_as is None]
         drafts: list[Draft] = []
         for start in range(0, len(pending), EMBED_CHUNK):
             chunk = pending[start : start + EMBED_CHUNK]
@@ -208,8 +200,12 @@ class FactWrites(FactReads):
             drafts += [replace(item.draft, vectors=vectors) for item, vectors in zip(chunk, made, strict=True)]
             if progress is not None:
                 progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
-        written = iter(self._engine.backend.append(drafts))
-        return [item.existing or written_record(next(written)) for item in prepared]
+        written = self._engine.backend.append(drafts)
+        for item, outcome in zip(pending, written, strict=True):
+            item.existing = written_record(outcome)
+        # Others may be indexed with what was revised under its key.
+        self._refresh_context([item.record for item in written if item.changed and item.record and item.standing and item.standing.key])
+        return [item.record for item in batch.items]
 
     def edit(
         self,
@@ -308,9 +304,7 @@ class FactWrites(FactReads):
             RecordNotFound: there is no such memory in reach.
             InvalidInput: the version is no state of it.
         """
-        draft = Draft(
-            Op.RESTORE, self._namespace, within=self._within, record=known_id(id), restore_version=check_whole(version, "version", least=1)
-        )
+        draft = Draft(Op.RESTORE, self._namespace, within=self._within, record=known_id(id), restore_version=check_state_version(version))
         return written_record(self._write_one(draft))
 
     def feedback(self, id: str, vote: Vote, note: str | None = None) -> None:
@@ -347,22 +341,21 @@ class FactWrites(FactReads):
         return PastView(self._engine, self._namespace, self._within, check_when(when, "when"))
 
 
-def _turn(turn: object, number: int) -> dict[str, Any]:
-    if isinstance(turn, Mapping):
-        item = dict(turn)
-        role = item.pop("role", None)
-        item["content"] = item.pop("content", item.pop("text", None))
-    elif isinstance(turn, Sequence) and not isinstance(turn, str) and len(turn) == 2:
-        role, item = turn[0], {"content": turn[1]}
-    else:
-        raise InvalidInput(f"turn {number} must be a (role, text) pair or a dict with role and content, got {type(turn).__name__}")
-    if role is not None:
-        item["metadata"] = {**(item.get("metadata") or {}), "role": role}
-        item.setdefault("source", role)
-    return item
+def _checked_items(items: Iterable[Any], what: str) -> Iterable[Any]:
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput(f"{what} must be a list, got {type(items).__name__}")
+    return items
 
 
-_PUBLIC_ARGUMENTS = frozenset(
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Say which of many was refused."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{what}: {error}") from error
+
+
+_ARGUMENTS = frozenset(
     "content agent_id user_id org_id workspace_id metadata ttl_ms key source context parent occurred_at idempotency_key dedup".split()
 )
-_ARGUMENTS = _PUBLIC_ARGUMENTS | {"_id", "_neighbour"}

@@ -23,8 +23,9 @@ from indelible.base.plan import Written
 from indelible.base.record import UNSET, Change, Part, Record, Scope, Unset
 from indelible.base.standing import Arrival, Standing, winners
 from indelible.errors import InvalidInput
+from indelible.search.arguments import shown
 
-MAX_PARTS = 256
+MAX_PARTS = 4096
 MAX_CONTEXT = 64
 _EMPTY_OBJECT = "{}"
 
@@ -108,7 +109,7 @@ def _context_entry(item: object) -> str:
             return id_text(raw)
         if _is_date(item):
             return item
-    raise InvalidInput(f"context takes records, record ids, datetimes and dates as YYYY-MM-DD, got {item!r}")
+    raise InvalidInput(f"context takes records, record ids, datetimes and dates as YYYY-MM-DD, got {shown(item)}")
 
 
 def _is_date(text: str) -> bool:

@@ -123,7 +123,7 @@ class Housekeeping(FactWrites):
 
         Args:
             agent_id, user_id, org_id, workspace_id: this scope; ``None`` for those where it is not set.
-            keywords: whose content holds all these words.
+            keywords: whose content holds all these words; of what is forgotten, any content that it ever had.
             expired_only: only what has expired.
             before: only what was last changed before this time.
             dry_run: count, and change nothing.
@@ -142,14 +142,16 @@ class Housekeeping(FactWrites):
                 "prune needs a condition: a scope, keywords, expired_only or before; erase() and purge() name what they take"
             )
         code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
-        if not dry_run and not confirm:
+        # Only the very values that the words promise: a text such as "no" is true, too.
+        dry_run = dry_run is not False
+        if not dry_run and confirm is not True:
             raise InvalidInput("prune changes nothing without confirm=True: look at the dry run, then say so")
-        if not dry_run and hard and not yes_i_really_want_to_delete:
+        if not dry_run and hard and yes_i_really_want_to_delete is not True:
             raise InvalidInput("a hard prune cannot be undone: it needs yes_i_really_want_to_delete=True as well")
         selection = self._reach(scope, expiry="expired" if expired_only else "all", hidden=bool(hard))
         query = None if keywords is None else parse_query(keywords)
         limit = None if before is None else ms_from_datetime(before, "before")
-        rows = [row for row in self._engine.backend.select(selection) if _meets(row, query, limit)]
+        rows = [row for row in self._engine.backend.select(selection) if self._meets(row, query, limit)]
         if not dry_run:
             _ = self._purge_rows(rows, code) if hard else self._forget(rows)
         return Pruned(len(rows), tuple(id_text(row.standing.record) for row in rows[:SAMPLE]), not dry_run, bool(hard))
@@ -183,9 +185,21 @@ class Housekeeping(FactWrites):
         namespaces: dict[Namespace, int] = {}
         for row in rows:
             namespaces[row.standing.namespace] = namespaces.get(row.standing.namespace, 0) + 1
-        if confirm:
+        if confirm is True:
             self._purge_rows(rows, code)
-        return Erased(len(rows), namespaces, bool(confirm))
+        return Erased(len(rows), namespaces, confirm is True)
+
+    def _meets(self, row: Row, query: KeywordQuery | None, before_ms: int | None) -> bool:
+        if before_ms is not None and row.standing.updated // 1000 >= before_ms:
+            return False
+        return query is None or any(matches(query, counts(query, tokens(text))) for text in self._texts(row))
+
+    def _texts(self, row: Row) -> list[str]:
+        """What a memory says, or of a forgotten one, what it ever said."""
+        if row.standing.visible:
+            return [str(loads(row.body).get("content", ""))]
+        events = self._engine.backend.events(record=row.standing.record)
+        return [str(event.payload.fields.get("content", "")) for event in events if event.payload is not None]
 
     def _reach(self, scope: ScopeFilter | None = None, **more: object) -> Selection:
         reach = self._within if scope is None else narrowed(self._within, scope)
@@ -226,9 +240,3 @@ def _with_derived(rows: Sequence[Row], chosen: Sequence[Row], source: str) -> li
         found += more
         taken |= {row.standing.record for row in more}
         parents |= {id_text(row.standing.record) for row in more}
-
-
-def _meets(row: Row, query: KeywordQuery | None, before_ms: int | None) -> bool:
-    if before_ms is not None and row.standing.updated // 1000 >= before_ms:
-        return False
-    return query is None or matches(query, counts(query, tokens(loads(row.body).get("content", ""))))

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Row, Selection
+from indelible.backend.interface import Mark, Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.ids import id_bytes, id_text
 from indelible.base.plan import PartVector
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CONTEXT_PART = "context"
 """Name of the part that embeds a memory together with its neighbours and date."""
+SPACE_SETTING = "space"
 CALLER_SPACE = "caller"
 """The space of vectors that callers bring without naming a model."""
 
@@ -49,12 +50,17 @@ class Indexing:
         engine: the store's.
         embedder: gives the model, loaded on first use; ``None`` for a collection without one, whose vectors, if any, its callers bring.
         optional: whether records may be written without vectors while the model's packages are not installed; recall makes them later.
+        home: the namespace whose vector space is that of every one below it; without it each namespace has its own.
     """
 
-    def __init__(self, engine: Engine, embedder: Callable[[], Embedder] | None, *, optional: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, embedder: Callable[[], Embedder] | None, *, optional: bool = False, home: Namespace | None = None
+    ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._optional = optional
+        self._home = home
+        self._models: dict[tuple[Namespace, Space], tuple[Mark, list[str]]] = {}
 
     @property
     def default_mode(self) -> str | None:
@@ -86,21 +92,47 @@ class Indexing:
         Raises:
             EmbedderMismatch: it already lives in another.
         """
-        name = "space:" + json.dumps(list(namespace), ensure_ascii=False)
-        wanted = json.dumps(list(space))
-        stored = self._engine.backend.setting(name)
+        if self._settled(namespace, space) is None:
+            self.resettle(namespace, space)
+
+    def _settled(self, namespace: Namespace, space: Space) -> Space | None:
+        """The space of a namespace, ``None`` while it has none.
+
+        Raises:
+            EmbedderMismatch: it is another one.
+        """
+        stored = self._engine.backend.setting(SPACE_SETTING, namespace=namespace if self._home is None else self._home)
         if stored is None:
-            self._engine.backend.setting(name, wanted)
-        elif stored != wanted:
-            there = Space(*json.loads(stored))
+            return None
+        there = Space(*json.loads(stored))
+        if there != space:
             raise EmbedderMismatch(
                 f"the vectors here were made in the space {there.name!r} ({there.dim} dimensions), not {space.name!r} ({space.dim}): "
                 "open the store with the old embedder, or move it to the new one with reindex()"
             )
+        return there
+
+    def models(self, namespace: Namespace, space: Space, mark: Mark) -> list[str]:
+        """The models whose vectors a search in a space compares.
+
+        Args:
+            namespace: where is searched.
+            space: in which.
+            mark: where the store is; what was found out is remembered until something is written.
+
+        Raises:
+            EmbedderMismatch: the namespace lives in another space.
+        """
+        known = self._models.get((namespace, space))
+        if known is None or known[0] != mark:
+            self._settled(namespace, space)
+            known = self._models[namespace, space] = (mark, space.models(self._engine))
+        return known[1]
 
     def resettle(self, namespace: Namespace, space: Space) -> None:
         """Move a namespace to another space, after a reindex."""
-        self._engine.backend.setting("space:" + json.dumps(list(namespace), ensure_ascii=False), json.dumps(list(space)))
+        where = namespace if self._home is None else self._home
+        self._engine.backend.setting(SPACE_SETTING, json.dumps(list(space)), namespace=where)
 
     def vectors(self, namespace: Namespace, content: str, parts: Sequence[Part] = ()) -> tuple[PartVector, ...]:
         """The vectors of one record."""
@@ -123,14 +155,17 @@ class Indexing:
         """
         found: list[list[PartVector]] = [[] for _ in texts]
         pending: list[tuple[int, str, str]] = []
+        given: set[Space] = set()
         for index, (content, parts) in enumerate(texts):
             for part in parts:
                 if part.vector is not None:
-                    found[index].append(self._given(namespace, part.name, part.vector))
+                    found[index].append(self._given(given, part.name, part.vector))
                 elif self._embedder is not None and part.text.strip():
                     pending.extend((index, name, window) for name, window in self._windows(part.name, part.text))
             if not parts and self._embedder is not None and content.strip():
                 pending.extend((index, name, window) for name, window in self._windows("", content))
+        for space in given:
+            self.settle(namespace, space)
         if pending:
             self._embed(namespace if settle else None, pending, found)
         return [tuple(vectors) for vectors in found]
@@ -162,7 +197,7 @@ class Indexing:
         for (index, part, _), vector in zip(pending, made, strict=True):
             found[index].append(PartVector(part, name, vector.astype("<f4").tobytes()))
 
-    def _given(self, namespace: Namespace, part: str, vector: Sequence[float]) -> PartVector:
+    def _given(self, spaces: set[Space], part: str, vector: Sequence[float]) -> PartVector:
         data = packed(vector)
         if self._embedder is None:
             space, identity = Space(CALLER_SPACE, len(vector)), CALLER_SPACE
@@ -171,7 +206,7 @@ class Indexing:
             space, identity = Space(model.space, model.dim), model.id
             if len(vector) != model.dim:
                 raise InvalidInput(f"the vector of part {part!r} has {len(vector)} numbers, this collection's model makes {model.dim}")
-        self.settle(namespace, space)
+        spaces.add(space)
         return PartVector(part, space.model(identity), data)
 
     def stored_vectors(self, row: Row) -> dict[str, tuple[float, ...]]:

@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 from indelible.errors import InvalidInput, StoreUnavailable
+from indelible.search.arguments import shown
 
 MEMORY_DIR_VARIABLE = "SENSE_MEMORY_DIR"
 DB_PATH_VARIABLE = "MEMORY_DB_PATH"
@@ -26,7 +27,8 @@ def check_memory_name(name: object) -> str:
     """
     if not isinstance(name, str) or not _NAME.match(name):
         raise InvalidInput(
-            f"a memory's name is a letter or underscore and then up to 63 letters, digits, '_' or '-', got {name!r}: it becomes a file name"
+            f"a memory's name is a letter or underscore and then up to 63 letters, digits, '_' or '-', got {shown(name)}: "
+            "it becomes a file name"
         )
     return name
 

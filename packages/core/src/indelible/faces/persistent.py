@@ -9,14 +9,14 @@ from typing import Any, Literal, NoReturn
 
 from indelible.backend.interface import Report, Selection
 from indelible.base.canonical import dumps, encode, loads
-from indelible.base.clock import Clock, SystemClock, datetime_from_us
+from indelible.base.clock import Clock, datetime_from_us
 from indelible.base.event import Event, Op
 from indelible.base.ids import IdSource, uuid7
 from indelible.base.plan import Draft
 from indelible.base.record import NO_SCOPE, UNSET, Namespace, ScopeFilter, escape_line
 from indelible.errors import NoSuchAttribute, UnsupportedOperation
 from indelible.faces.arguments import When, check_path, check_version, check_when
-from indelible.faces.engine import Engine, open_backend
+from indelible.faces.engine import Engine, check_sources, open_backend
 from indelible.faces.location import check_memory_name, memory_path
 from indelible.faces.memory import check_key
 
@@ -137,7 +137,7 @@ class PersistentMemory(_KeyValueReads):
             self._path = memory_path(name, None if anchor is None else check_path(anchor))
         else:
             self._path = check_path(path)
-        clock = clock or SystemClock()
+        clock = check_sources(clock, new_id)
         self._owns_backend = True
         super().__init__(Engine(open_backend(self._path, clock, new_id), clock), KEY_VALUE_NAMESPACE)
 

@@ -3,156 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from indelible.backend.interface import Backend, Found, Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
 from indelible.errors import InvalidInput
-from indelible.faces.arguments import check_choice, check_optional_whole, check_whole
 from indelible.faces.engine import Engine
 from indelible.faces.fields import record_of
-from indelible.faces.indexing import Indexing, packed
+from indelible.faces.indexing import Indexing, Space
+from indelible.faces.request import Accept, FilterOn, Mmr, Request
 from indelible.faces.vector_cache import Vectors, arrange
 from indelible.search.filter_tree import Filter
-from indelible.search.filters import equalities, matches, parse_filter
+from indelible.search.filters import equalities, matches
 from indelible.search.fusion import reciprocal_rank_fusion
 from indelible.search.keyword import CorpusStats, KeywordQuery, corpus_stats, find_tokens, parse_query, rank
 from indelible.search.mmr import mmr
-from indelible.search.priors import FeedbackSettings, apply_priors, feedback_shift, parse_feedback, recency_shift, unit_of
+from indelible.search.priors import apply_priors, feedback_shift, recency_shift, unit_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Mode = Literal["semantic", "keyword", "hybrid"]
-MODES = ("semantic", "keyword", "hybrid")
+    from indelible.faces.vector_cache import Floats, Integers
+
 BM25_VARIABLE = "MEMORY_FTS5_BM25"
-FEEDBACK_VARIABLE = "MEMORY_FEEDBACK_RERANK"
 POOL = 1000
 """How deep each channel ranks before fusion and priors; deeper if more is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recency:
-    """Lets what happened lately move up.
-
-    Attributes:
-        weight: the greatest shift, in units of the score.
-        half_life: the age at which half of it is left.
-    """
-
-    weight: float = 0.1
-    half_life: timedelta = timedelta(days=30)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a selection, checked."""
-
-    query: str | None
-    vector: Sequence[float] | None
-    mode: Mode
-    limit: int | None
-    offset: int
-    filters: Filter | None
-    min_score: float | None
-    mmr: float | None
-    recency: Recency | None
-    feedback: FeedbackSettings | None
-    match: Literal["all", "any"]
-
-    @classmethod
-    def of(
-        cls,
-        query: object,
-        *,
-        mode: object,
-        vector: object = None,
-        limit: object = None,
-        offset: object = 0,
-        filters: object = None,
-        min_score: object = None,
-        mmr: object = None,
-        recency: object = None,
-        feedback: object = None,
-        match: object = "all",
-    ) -> Request:
-        """Check the arguments of a recall or search.
-
-        Raises:
-            InvalidInput: one of them is refused.
-        """
-        if query is not None and not isinstance(query, str):
-            raise InvalidInput(f"a query must be a str, got {type(query).__name__}")
-        if isinstance(query, str) and not query.strip():
-            raise InvalidInput("the query is empty: give at least one word, or list the records instead")
-        if mode is None:
-            mode = "keyword" if vector is None else "semantic"
-        chosen = check_choice(mode, "mode", MODES)
-        if query is None and (vector is None or chosen != "semantic") and not (query is None and vector is None):
-            raise InvalidInput(f"mode {chosen!r} needs a query")
-        return cls(
-            query=query,
-            vector=None if vector is None else _checked_vector(vector),
-            mode=chosen,
-            limit=check_optional_whole(limit, "limit"),
-            offset=check_whole(offset, "offset"),
-            filters=parse_filter(filters),
-            min_score=_checked_number(min_score, "min_score", -1.0, 1.0),
-            mmr=_checked_number(mmr, "mmr", 0.0, 1.0),
-            recency=_checked_recency(recency),
-            feedback=_checked_feedback(feedback),
-            match=check_choice(match, "match", ("all", "any")),
-        )
-
-    @property
-    def depth(self) -> int | None:
-        """How many hits the cut can need."""
-        return None if self.limit is None else self.offset + self.limit
-
-    def cut(self, hits: list[Any]) -> list[Any]:
-        return hits[self.offset :] if self.limit is None else hits[self.offset : self.offset + self.limit]
-
-
-def _checked_vector(vector: object) -> Sequence[float]:
-    if isinstance(vector, str | bytes | Mapping) or not hasattr(vector, "__iter__"):
-        raise InvalidInput(f"vector must be a sequence of numbers, got {type(vector).__name__}")
-    numbers = list(vector)
-    packed(numbers)
-    return numbers
-
-
-def _checked_number(value: object, name: str, least: float, most: float) -> float | None:
-    if value is None:
-        return None
-    if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]  # a number by then
-        raise InvalidInput(f"{name} must be a number from {least} to {most}, got {value!r}")
-    return float(value)  # type: ignore[arg-type]  # checked above
-
-
-def _checked_recency(value: object) -> Recency | None:
-    if value is None or value is False:
-        return None
-    if value is True:
-        return Recency()
-    if isinstance(value, Recency):
-        return value
-    weight = _checked_number(value, "recency", 0.0, 1.0)
-    return None if weight is None else Recency(weight)
-
-
-def _checked_feedback(value: object) -> FeedbackSettings | None:
-    if value is None:
-        return parse_feedback(os.environ.get(FEEDBACK_VARIABLE))
-    if isinstance(value, bool):
-        return FeedbackSettings() if value else None
-    if not isinstance(value, FeedbackSettings):
-        raise InvalidInput(f"feedback must be True, False or FeedbackSettings, got {type(value).__name__}")
-    return value
 
 
 def keyword_scoring() -> Literal["tf", "bm25"]:
@@ -160,13 +40,35 @@ def keyword_scoring() -> Literal["tf", "bm25"]:
     return "bm25" if os.environ.get(BM25_VARIABLE, "").strip().lower() in ("1", "true", "yes", "on") else "tf"
 
 
-def filtered_rows(backend: Backend, selection: Selection, filters: Filter | None) -> list[Row]:
-    """Records of a selection that a filter matches, paged after filtering."""
-    if filters is None:
+def filtered_rows(
+    backend: Backend, selection: Selection, filters: Filter | None, accept: Accept | None = None, on: FilterOn = "metadata"
+) -> list[Row]:
+    """Records of a selection that a filter matches and a function accepts, paged after filtering."""
+    if filters is None and accept is None:
         return backend.select(selection)
-    everything = replace(selection, limit=None, offset=0, equals=tuple(equalities(filters)))
-    rows = [row for row in backend.select(everything) if matches(filters, loads(row.body).get("metadata", {}))]
+    everything = replace(selection, limit=None, offset=0, equals=tuple(equalities(filters)), equals_on=on)
+    rows = _chosen(backend.select(everything), filters, accept, on)
     return rows[selection.offset :] if selection.limit is None else rows[selection.offset : selection.offset + selection.limit]
+
+
+def _chosen(rows: list[Row], filters: Filter | None, accept: Accept | None, on: FilterOn) -> list[Row]:
+    if filters is not None:
+        rows = [row for row in rows if matches(filters, found if isinstance(found := loads(row.body).get(on), dict) else {})]
+    return rows if accept is None else [row for row in rows if _accepts(accept, row)]
+
+
+def _accepts(accept: Accept, row: Row) -> bool:
+    try:
+        return bool(accept(record_of(row.standing, row.body)))
+    except Exception as error:
+        raise InvalidInput(f"the accept function failed with {type(error).__name__}: {error}") from error
+
+
+def _narrowed(selection: Selection, request: Request) -> Selection:
+    """The records that may be hits. What they are ranked in, and the statistics of its words, stay those of the whole slice."""
+    if request.keys is None and request.parent is None:
+        return selection
+    return replace(selection, keys=request.keys, parent=request.parent)
 
 
 @dataclass(slots=True)
@@ -197,32 +99,49 @@ class Recall:
         """The hits of a selection, best first."""
         if request.limit == 0:
             return []
+        narrow = _narrowed(selection, request)
         if request.query is None and request.vector is None:
-            return self._listed(selection, request)
-        allowed = None if request.filters is None else self._allowed(selection, request.filters)
+            return self._listed(narrow, request)
+        restricted = request.filters is not None or request.accept is not None or narrow is not selection
+        allowed = self._allowed(narrow, request) if restricted else None
         found = self._found(selection, request, allowed)
         self._apply_priors(selection, request, found)
-        return self._fetched(selection, request.cut(found.ranked), found)
+        hits = self._fetched(selection, request.cut(found.ranked), found)
+        return hits + self._unscored(narrow, request, len(found.ranked)) if request.unscored else hits
+
+    def _unscored(self, selection: Selection, request: Request, scored: int) -> list[Hit]:
+        """What has no vector of this space, as far as the page goes beyond the hits."""
+        start = max(request.offset - scored, 0)
+        end = None if request.depth is None else request.depth - scored
+        if end is not None and end <= start:
+            return []
+        models = self._indexing.models(selection.namespace or (), self._indexing.space(request.vector), self._backend.mark())
+        rows = _chosen(self._backend.unembedded(selection, models), request.filters, request.accept, request.filter_on)
+        rows.sort(key=lambda row: (row.standing.created, row.standing.record))
+        return [Hit(record_of(row.standing, row.body), None, 0.0) for row in rows[start:end]]
 
     def _listed(self, selection: Selection, request: Request) -> list[Hit]:
-        rows = filtered_rows(self._backend, replace(selection, limit=request.limit, offset=request.offset), request.filters)
+        paged = replace(selection, limit=request.limit, offset=request.offset)
+        rows = filtered_rows(self._backend, paged, request.filters, request.accept, request.filter_on)
         return [Hit(record_of(row.standing, row.body), None, 0.0) for row in rows]
 
-    def _allowed(self, selection: Selection, filters: Filter) -> set[int]:
-        return {row.standing.version for row in filtered_rows(self._backend, selection, filters)}
+    def _allowed(self, selection: Selection, request: Request) -> set[int]:
+        rows = filtered_rows(self._backend, selection, request.filters, request.accept, request.filter_on)
+        return {row.standing.version for row in rows}
 
     def _found(self, selection: Selection, request: Request, allowed: set[int] | None) -> _Candidates:
-        if request.mode == "keyword":
+        if request.mode == "keyword" or request.balance == 0.0:
             return self._by_words(selection, request, allowed)
-        if request.mode == "semantic":
+        if request.mode == "semantic" or request.balance == 1.0:
             return self._by_meaning(selection, request, allowed, None)
         words = self._by_words(selection, request, allowed)
-        meaning = self._by_meaning(selection, request, allowed, POOL)
+        meaning = self._by_meaning(selection, request, allowed, POOL, words)
         depth = max(POOL, request.depth or 0)
         semantic_rank = [version for version, _ in meaning.ranked[:depth]]
-        fused = reciprocal_rank_fusion([[version for version, _ in words.ranked[:depth]], semantic_rank])
+        weights = None if request.balance is None else [1.0 - request.balance, request.balance]
+        fused = reciprocal_rank_fusion([[version for version, _ in words.ranked[:depth]], semantic_rank], weights=weights)
         channels = {version: words.channels.get(version, ()) + meaning.channels.get(version, ()) for version, _ in fused}
-        return _Candidates(fused, words.records | meaning.records, meaning.cosines, meaning.parts, channels)
+        return _Candidates(fused, words.records | meaning.records, words.cosines | meaning.cosines, words.parts | meaning.parts, channels)
 
     # The keyword channel
 
@@ -248,23 +167,26 @@ class Recall:
 
     # The semantic channel
 
-    def _by_meaning(self, selection: Selection, request: Request, allowed: set[int] | None, depth: int | None) -> _Candidates:
+    def _by_meaning(
+        self, selection: Selection, request: Request, allowed: set[int] | None, depth: int | None, also: _Candidates | None = None
+    ) -> _Candidates:
         import numpy as np
 
         space = self._indexing.space(request.vector)
-        self._indexing.settle(selection.namespace or (), space)
-        vectors = self._vectors(selection, space.models(self._engine), space.dim)
+        vectors = self._vectors(selection, space)
         query = self._query_vector(request)
         if len(query) != space.dim:
             raise InvalidInput(f"the query's vector has {len(query)} numbers, the vectors here have {space.dim}")
         cosines, rows = vectors.best(query)
+        if also is not None:
+            _add_cosines(also, vectors, cosines, rows, request.min_score)
         wanted = self._wanted(vectors, selection, allowed)
         if request.min_score is not None:
             wanted &= cosines >= request.min_score
         chosen = np.flatnonzero(wanted)
         order = chosen[np.lexsort((-vectors.versions[chosen], -cosines[chosen]))]
         needed = request.depth if depth is None else max(depth, request.depth or 0)
-        if needed is not None and not (request.mmr or request.recency or request.feedback):
+        if needed is not None and not request.has_priors:
             order = order[:needed]
         versions = vectors.versions
         ranked = [(int(versions[i]), float(cosines[i])) for i in order]
@@ -276,12 +198,15 @@ class Recall:
             {version: ("semantic",) for version, _ in ranked},
         )
 
-    def _vectors(self, selection: Selection, models: list[str], dim: int) -> Vectors:
+    def _vectors(self, selection: Selection, space: Space) -> Vectors:
+        mark = self._backend.mark()
+        models = self._indexing.models(selection.namespace or (), space, mark)
         if selection.version is not None or selection.records is not None or selection.parent is not None:
-            return arrange(self._backend.vectors(selection, models), dim)
-        if self._indexing.default_mode is not None and not self._engine.vector_cache.is_fresh(selection, models, dim):
+            return arrange(self._backend.vectors(selection, models), space.dim)
+        cache = self._engine.vector_cache
+        if self._indexing.default_mode is not None and not cache.is_fresh(selection, models, space.dim, mark):
             models = self._fill_in(selection, models)
-        return self._engine.vector_cache.get(selection, models, dim)
+        return cache.get(selection, models, space.dim, mark)
 
     def _fill_in(self, selection: Selection, models: list[str]) -> list[str]:
         """Embed what was written without vectors: imported, or while the model was not installed."""
@@ -299,7 +224,7 @@ class Recall:
 
         if request.vector is None:
             return self._indexing.embedder().embed_query(request.query or "")
-        query = np.asarray(request.vector, np.float32)
+        query = np.asarray(request.vector, np.float64)
         return (query / np.linalg.norm(query)).astype(np.float32)
 
     def _wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_]:
@@ -317,15 +242,15 @@ class Recall:
     # Priors
 
     def _apply_priors(self, selection: Selection, request: Request, found: _Candidates) -> None:
-        if not (request.recency or request.feedback or request.mmr):
+        if not request.has_priors:
             return
-        depth = max(POOL, request.depth or 0)
+        depth = max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
         if shifts:
             pool = apply_priors(pool, shifts, unit=unit_of(pool, request.mode))
         if request.mmr is not None and request.mode != "keyword":
-            pool = self._diverse(selection, request, found, pool)
+            pool = self._diverse(selection, request, request.mmr, found, pool)
         found.ranked[:] = pool + rest
 
     def _shifts(self, selection: Selection, request: Request, found: _Candidates, pool: list[tuple[int, float]]) -> dict[int, float]:
@@ -344,10 +269,11 @@ class Recall:
         return shifts
 
     def _diverse(
-        self, selection: Selection, request: Request, found: _Candidates, pool: list[tuple[int, float]]
+        self, selection: Selection, request: Request, wanted: Mmr, found: _Candidates, ranked: list[tuple[int, float]]
     ) -> list[tuple[int, float]]:
         import numpy as np
 
+        pool, rest = ranked[: wanted.pool], ranked[wanted.pool :]
         space = self._indexing.space(request.vector)
         rows = self._backend.vectors(self._at_records(selection, [found.records[v] for v, _ in pool]), space.models(self._engine))
         first: dict[int, bytes] = {}
@@ -355,8 +281,9 @@ class Recall:
             if found.parts.get(row.version, row.part) == row.part:
                 first.setdefault(row.version, row.data)
         matrix = np.stack([np.frombuffer(first.get(v, bytes(4 * space.dim)), "<f4") for v, _ in pool]) if pool else np.zeros((0, space.dim))
-        order = mmr(self._query_vector(request), matrix, limit=len(pool), balance=request.mmr if request.mmr is not None else 1.0)
-        return [pool[index] for index in order]
+        most = len(pool) if request.depth is None else min(request.depth, len(pool))
+        order = mmr(self._query_vector(request), matrix, limit=most, balance=wanted.balance)
+        return [pool[index] for index in order] + rest
 
     # Records
 
@@ -380,3 +307,15 @@ class Recall:
             # A record may have changed between ranking and reading; what it was is no longer there to show.
             if version in rows
         ]
+
+
+def _add_cosines(found: _Candidates, vectors: Vectors, cosines: Floats, rows: Integers, min_score: float | None) -> None:
+    """Give hits of the keyword channel their cosines, and drop those below the least that was asked for."""
+    import numpy as np
+
+    versions = np.array([version for version, _ in found.ranked], np.int64)
+    for i in np.flatnonzero(np.isin(vectors.versions, versions)):
+        found.cosines[int(vectors.versions[i])] = float(cosines[i])
+        found.parts[int(vectors.versions[i])] = vectors.parts[rows[i]]
+    if min_score is not None:
+        found.ranked[:] = [hit for hit in found.ranked if found.cosines.get(hit[0], min_score) >= min_score]

@@ -7,22 +7,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from indelible.backend.interface import Backend, Ingested, Report
-from indelible.base.clock import Clock, SystemClock
+from indelible.base.clock import Clock
 from indelible.base.event import Event
 from indelible.base.ids import IdSource, uuid7
 from indelible.base.record import ANY_SCOPE, UNSET, Namespace, Scope, ScopeFilter, check_namespace, check_scope_value
-from indelible.errors import UnsupportedOperation
+from indelible.errors import InvalidInput, UnsupportedOperation
 from indelible.faces.arguments import check_path, check_whole
 from indelible.faces.collection import Collection
-from indelible.faces.engine import DEFAULT_TIMEOUT_S, Engine, open_backend
+from indelible.faces.engine import DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, Engine, check_sources, open_backend
 from indelible.faces.housekeeping import Housekeeping
 from indelible.faces.indexing import Indexing
 from indelible.faces.location import store_path
 from indelible.faces.persistent import PersistentMemory
 from indelible.faces.reindexing import Progress, reindex
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
-from indelible.faces.transfer import export_log, import_log
+from indelible.faces.transfer import export_log, import_log, is_file_of
 from indelible.faces.upkeep import Upkeep, restore_backup
+from indelible.search.arguments import check_number
 
 
 class ScopedView(Housekeeping):
@@ -67,7 +68,7 @@ class MemoryStore(Upkeep, ScopedView):
             callable, or an embedder of LangChain or LlamaIndex. Loaded on the first call that needs it.
         require_scope: refuse to remember without an agent and a user instead of filling in ``"default"``.
         clock, new_id: sources of time and ids, for tests.
-        timeout_s: how long a write waits for other writers.
+        timeout_s: how long a write waits for other writers, at most 11 days.
         backend: use this one instead of opening a file; it must share the clock.
 
     Raises:
@@ -93,10 +94,13 @@ class MemoryStore(Upkeep, ScopedView):
         timeout_s: float = DEFAULT_TIMEOUT_S,
         backend: Backend | None = None,
     ) -> None:
-        clock = clock or SystemClock()
+        clock = check_sources(clock, new_id)
+        if backend is not None and not isinstance(backend, Backend):
+            raise InvalidInput(f"backend must be a Backend, got {type(backend).__name__}")
         self._path = store_path() if path is None else check_path(path)
-        opened = open_backend(self._path, clock, new_id, timeout_s) if backend is None else backend
-        super().__init__(Engine(opened, clock, embedder), (), ANY_SCOPE, require_scope=require_scope)
+        patience = check_number(timeout_s, "timeout_s", 0, MAX_TIMEOUT_S)
+        opened = open_backend(self._path, clock, new_id, patience) if backend is None else backend
+        super().__init__(Engine(opened, clock, embedder, new_id), (), ANY_SCOPE, require_scope=require_scope)
 
     @classmethod
     def restore_backup(
@@ -169,15 +173,15 @@ class MemoryStore(Upkeep, ScopedView):
             if scope != Scope():
                 raise UnsupportedOperation("a cache has no scope: put it into the namespace")
             return CacheCollection(self._engine, where)
-        return Collection(self._engine, where, scope, self._indexing_for(model))
+        return Collection(self._engine, where, scope, self._indexing_for(model, where))
 
-    def _indexing_for(self, model: object) -> Indexing:
+    def _indexing_for(self, model: object, where: Namespace) -> Indexing:
         if model is None:
-            return Indexing(self._engine, None)
+            return Indexing(self._engine, None, home=where)
         if isinstance(model, str) and model == "store":
-            return self._indexing
+            return Indexing(self._engine, self._engine.embedder, optional=self._engine.embedder_is_default, home=where)
         own = Engine(self._engine.backend, self._engine.clock, model)
-        return Indexing(self._engine, own.embedder)
+        return Indexing(self._engine, own.embedder, home=where)
 
     # The log
 
@@ -227,10 +231,13 @@ class MemoryStore(Upkeep, ScopedView):
         """Take the events of an export: lossless, idempotent, all or nothing.
 
         Raises:
-            InvalidInput: the file is no export.
+            InvalidInput: the file is no export, or an event in it is not one that this library writes; the message names the line.
             IntegrityFailure: a hash or chain in it does not hold.
         """
-        return import_log(self._engine.backend, check_path(path))
+        source = check_path(path)
+        if is_file_of(source, self._path):
+            raise InvalidInput(f"{source} belongs to this open store: import what export() wrote")
+        return import_log(self._engine.backend, source)
 
     def close(self) -> None:
         """Close the file. Closing twice is fine."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Matrix = npt.NDArray[np.float32]
+    Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
 MAX_BYTES = 256 << 20
@@ -52,14 +53,15 @@ class Vectors:
     def nbytes(self) -> int:
         return int(self.rows.nbytes) * 2 + 200 * len(self.records)
 
-    def best(self, query: Matrix) -> tuple[Matrix, Integers]:
+    def best(self, query: Matrix) -> tuple[Floats, Integers]:
         """For each record the cosine of its best part with a unit query, and that part's row."""
         import numpy as np
 
         if not self.records:
-            return np.zeros(0, np.float32), np.zeros(0, np.int64)
-        # Rounded, so that equal vectors tie whatever row they stand in: a matrix product may differ in its last bits by position.
-        cosines = np.round(np.clip(self.rows @ query, -1.0, 1.0), 6)
+            return np.zeros(0), np.zeros(0, np.int64)
+        # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
+        # differs by less than float32 can tell ties as well.
+        cosines = np.round(np.clip(np.einsum("ij,j->i", self.rows, query), -1.0, 1.0).astype(np.float64), 6)
         if len(self.starts) == len(cosines):
             return cosines, self.starts
         best = np.maximum.reduceat(cosines, self.starts)
@@ -74,8 +76,9 @@ def arrange(found: list[VectorRow], dim: int) -> Vectors:
     import numpy as np
 
     rows = np.frombuffer(b"".join(row.data for row in found), dtype="<f4").astype(np.float32).reshape(len(found), dim)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    # Squared in double precision: callers' vectors may be of any length, and in single they would overflow or vanish.
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    np.divide(rows, np.where(lengths > 0, lengths, 1)[:, None], out=rows, casting="unsafe")
     starts = [index for index, row in enumerate(found) if index == 0 or row.record != found[index - 1].record]
     return Vectors(
         rows=rows,
@@ -110,16 +113,25 @@ class VectorCache:
         self._lock = threading.RLock()
         self._entries.clear()
 
-    def get(self, selection: Selection, models: list[str], dim: int) -> Vectors:
-        """The vectors of a selection's slice as it stands now, expired records included."""
+    def get(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> Vectors:
+        """The vectors of a selection's slice as it stands, expired records included.
+
+        Args:
+            selection: its slice.
+            models: whose vectors.
+            dim: of the vectors.
+            mark: where the store was before; what is read is as it was then, or later.
+        """
+        key = (selection.namespace, selection.prefix, selection.scope, dim)
         wanted = replace(selection, expiry="all", now_ms=0)
-        key = (wanted.namespace, wanted.prefix, wanted.scope, dim)
         with self._lock:
-            mark = self._backend.mark()
             entry = self._entries.get(key)
+            if entry is not None and entry.mark == mark and entry.models == tuple(models):
+                self._entries.move_to_end(key)
+                return entry.vectors
             if entry is None or entry.mark.epoch != mark.epoch or entry.models != tuple(models):
                 entry = _Entry(mark, tuple(models), arrange(self._backend.vectors(wanted, models), dim))
-            elif entry.mark.version != mark.version:
+            else:
                 entry = _Entry(mark, entry.models, self._refreshed(entry, wanted, dim))
             self._entries[key] = entry
             self._entries.move_to_end(key)
@@ -127,11 +139,11 @@ class VectorCache:
                 self._entries.popitem(last=False)
             return entry.vectors
 
-    def is_fresh(self, selection: Selection, models: list[str], dim: int) -> bool:
-        """Whether nothing was written since this slice was last read."""
+    def is_fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> bool:
+        """Whether nothing was written between the last read of this slice and a mark."""
         with self._lock:
             entry = self._entries.get((selection.namespace, selection.prefix, selection.scope, dim))
-            return entry is not None and entry.models == tuple(models) and entry.mark[:2] == self._backend.mark()[:2]
+            return entry is not None and entry.models == tuple(models) and entry.mark == mark
 
     def _refreshed(self, entry: _Entry, selection: Selection, dim: int) -> Vectors:
         changed = self._backend.changed(entry.mark.version)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -90,7 +92,8 @@ def drop_near_duplicates(items: Sequence[tuple[int, Sequence[str]]], threshold: 
     """Keep each text unless it nearly repeats one that was kept before it.
 
     Texts are compared as sets of tokens, by Jaccard similarity: shared tokens over all tokens of both. A text without tokens repeats
-    nothing. Each text is compared with all that were kept: meant for the hundreds of lines of a prompt.
+    nothing. Each text is compared only with those kept that share one of its rarest tokens (prefix filtering, after Chaudhuri, Ganti and
+    Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", 2006), so that thousands are no trouble.
 
     Args:
         items: id and tokens of each text, best first.
@@ -104,12 +107,19 @@ def drop_near_duplicates(items: Sequence[tuple[int, Sequence[str]]], threshold: 
     """
     if check_number(threshold, "threshold", 0.0, 1.0) == 0.0:
         raise InvalidInput("threshold must be above 0: at 0 every text repeats every other")
-    kept: list[tuple[int, frozenset[str]]] = []
-    for document, words in items:
-        text = frozenset(words)
-        if not any(_alike(text, other, threshold) for _, other in kept):
-            kept.append((document, text))
-    return [document for document, _ in kept]
+    texts = [frozenset(words) for _, words in items]
+    frequency = Counter(token for text in texts for token in text)
+    kept: list[int] = []
+    kept_with: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for (document, _), text in zip(items, texts, strict=True):
+        # Texts that are alike share all but a few tokens, so of any few tokens and one more, in an order common to all, they share one.
+        few = len(text) - math.ceil(threshold * len(text) - 1e-9)
+        rarest = sorted(text, key=lambda token: (frequency[token], token))[: few + 1]
+        if not any(_alike(text, other, threshold) for token in rarest for other in kept_with[token]):
+            kept.append(document)
+            for token in rarest:
+                kept_with[token].append(text)
+    return kept
 
 
 def _alike(one: frozenset[str], other: frozenset[str], threshold: float) -> bool:

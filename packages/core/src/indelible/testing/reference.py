@@ -214,7 +214,9 @@ class ReferenceBackend(Backend):
                 found.setdefault(event.record, []).append(event.payload.fields["vote"])
         return found
 
-    def setting(self, name: str, value: str | None = None) -> str | None:
+    def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
+        if namespace is not None:
+            name = f"{name}@{namespace!r}"
         with self._open() as medium:
             if value is not None:
                 medium.settings[name] = value

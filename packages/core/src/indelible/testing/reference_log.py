@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from indelible.backend.interface import CacheEntry, Row
 from indelible.base.draft import Head, PartVector
 from indelible.base.event import CHAIN_START, Event, Op
 from indelible.base.record import Namespace
-from indelible.testing.reference_view import Piece, View
+from indelible.testing.reference_view import Piece, View, neighbours
 
 CONTEXT_PART = "context"
 """Parts whose name begins so embed neighbours' text, and do not outlive it."""
@@ -77,13 +77,13 @@ class Medium:
         """Append events, and destroy the clear text of every record that any event purges."""
         self.log.extend(events)
         purged = {event.record for event in self.log if event.op is Op.PURGE}
-        if any(event.record in purged for event in events):
-            self._destroy(purged)
+        if now := purged.intersection(event.record for event in events):
+            self._destroy(purged, now)
         self._view = None
         self._number_documents()
 
-    def _destroy(self, purged: Collection[bytes]) -> None:
-        beside = [row.standing.record for row in map(self.row, self.view().with_context_of(list(purged)))]
+    def _destroy(self, purged: set[bytes], now: set[bytes]) -> None:
+        beside = {event.record for event in self.log if not now.isdisjoint(neighbours(event))}
         self.log[:] = [replace(e, payload=None) if e.record in purged and e.op is not Op.PURGE else e for e in self.log]
         records = {document: self.log[version - 1].record for (version, _), document in self.documents.items()}
         records |= {event.version: event.record for event in self.log}

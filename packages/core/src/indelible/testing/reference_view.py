@@ -54,9 +54,9 @@ class View:
     def _pieces(self, row: Standing) -> Iterator[Piece]:
         fields = self._fields(row.version)
         context = fields.get("context", ()) if fields.get("content") or fields.get("parts") else ()
-        neighbours = {raw for entry in context if (raw := id_bytes(entry)) is not None}
+        beside = {raw for entry in context if (raw := id_bytes(entry)) is not None}
         first = next(other.live_from for other in self.rows if other.version == row.version)
-        changes = [at for neighbour in neighbours for at in self._changes(neighbour, row) if at > first]
+        changes = [at for neighbour in beside for at in self._changes(neighbour, row) if at > first]
         edges = sorted({row.live_from, *(at for at in changes if row.live_from < at < row.live_to)})
         for start, end in zip(edges, [*edges[1:], row.live_to], strict=True):
             begins = max((at for at in changes if at <= start), default=first)
@@ -98,7 +98,7 @@ class View:
             for piece in self.pieces
             if piece.standing.visible
             and piece.standing.live_to == FOREVER
-            and any(id_bytes(entry) in records for entry in self._fields(piece.standing.version).get("context", ()))
+            and not neighbours(self.log[piece.standing.version - 1]).isdisjoint(records)
         ]
 
     # What a planner asks
@@ -136,6 +136,12 @@ class View:
             if event.record == record and event.op in STATE_OPS and wanted and event.payload is not None:
                 return OldState(event.version, event.op, event.payload.body, event.expires_at)
         return None
+
+
+def neighbours(event: Event) -> set[bytes]:
+    """Records that an event names as context."""
+    entries = [] if event.payload is None else event.payload.fields.get("context", ())
+    return {record for entry in entries if (record := id_bytes(entry)) is not None}
 
 
 def arrival_of(event: Event) -> Arrival:

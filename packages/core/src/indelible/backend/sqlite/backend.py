@@ -185,13 +185,14 @@ class SqliteBackend(SqliteReads):
             connection.execute(sql, (*where.values, json.dumps(list(models))))
             connection.execute(queries()["raise_epoch"])
 
-    def setting(self, name: str, value: str | None = None) -> str | None:
+    def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
+        entry = f"setting:{name}" if namespace is None else f"setting:{name}@{namespace_text(namespace)}"
         if value is not None:
             with self._connections.write() as connection:
-                connection.execute(queries()["set_meta"], (f"setting:{name}", value))
+                connection.execute(queries()["set_meta"], (entry, value))
             return value
         with self._connections.read() as connection:
-            row = connection.execute(queries()["meta"], (f"setting:{name}",)).fetchone()
+            row = connection.execute(queries()["meta"], (entry,)).fetchone()
         return None if row is None else str(row[0])
 
     def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:

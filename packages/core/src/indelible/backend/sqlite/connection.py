@@ -19,7 +19,7 @@ from pathlib import Path
 from indelible.backend.sqlite.failures import is_final, translated
 from indelible.backend.sqlite.files import Identity, create_file, identity
 from indelible.backend.sqlite.lock import WriterLock
-from indelible.errors import IntegrityFailure, StoreClosed
+from indelible.errors import IntegrityFailure, SchemaMismatch, StoreClosed
 
 MEMORY = ":memory:"
 BUSY_TIMEOUT_S = 30.0
@@ -60,14 +60,17 @@ class Connections:
         # SQLite keeps its side files beside the real file, and the current folder may change while the store is open.
         self.path = path if self.in_memory else os.path.realpath(path)
         self.created = False if self.in_memory else create_file(self.path)
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self.lock = WriterLock(None if self.in_memory else self.path + ".lock", timeout_s)
         self._threads = threading.Condition()
         self._reading = 0
+        self._forking = False
         self._writer: sqlite3.Connection | None = None
         self._idle: list[sqlite3.Connection] = []
         self._identity: Identity | None = None
         self._closed = False
+        self.schema: int | None = None
+        """What the file's schema version must be for a write, once it is prepared."""
         self.generation = 0
         """Rises whenever the writer may have lost what it believed: at a rollback, a new connection, a fork."""
         _open_connections.add(self)
@@ -81,7 +84,7 @@ class Connections:
             connection = sqlite3.connect(
                 self.path if self.in_memory else _uri(self.path),
                 uri=not self.in_memory,
-                timeout=self._timeout_s,
+                timeout=self.timeout_s,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=512,
@@ -109,12 +112,22 @@ class Connections:
             with translated(self.path):
                 try:
                     connection.execute("BEGIN IMMEDIATE")
+                    self._check_schema(connection)
                     yield connection
                     connection.execute("COMMIT")
                 except BaseException as error:
                     self._roll_back(connection, error)
                     raise
                 self._check_identity(connection)
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        """Another program may have migrated the file, or put another in its place, since it was opened."""
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if self.schema is not None and found != self.schema:
+            raise SchemaMismatch(
+                f"{self.path} has schema {found} now, but had {self.schema} when it was opened: nothing was written; open it again, "
+                "with the newest release that uses it"
+            )
 
     def _writer_connection(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -160,23 +173,30 @@ class Connections:
             )
 
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
-        """A read transaction: one snapshot. Fetch everything inside; an open cursor would hold up checkpoints."""
+    def read(self, *, snapshot: bool = True) -> Iterator[sqlite3.Connection]:
+        """A read transaction: one snapshot. Fetch everything inside; an open cursor would hold up checkpoints.
+
+        Args:
+            snapshot: whether several statements must see the same; one statement alone always sees one snapshot.
+        """
         self._check_open()
         if self.in_memory:
             with self.lock.held(), translated(self.path):
                 yield self._writer_connection()
             return
         with self._threads:
+            self._threads.wait_for(lambda: not self._forking)
             connection = self._idle.pop() if self._idle else None
             self._reading += 1
         try:
             if connection is None:
                 connection = self.connect()
             with translated(self.path):
-                connection.execute("BEGIN")
+                if snapshot:
+                    connection.execute("BEGIN")
                 yield connection
-                connection.execute("COMMIT")
+                if snapshot:
+                    connection.execute("COMMIT")
         except BaseException as error:
             self._end_read(connection, usable=not is_final(error))
             raise
@@ -258,12 +278,15 @@ class Connections:
         if not self.lock.before_fork():
             return False
         self._threads.acquire()
+        self._forking = True
         if not self.in_memory and not self.lock.in_use:
-            self._threads.wait_for(lambda: self._reading == 0, self._timeout_s)
+            self._threads.wait_for(lambda: self._reading == 0, self.timeout_s)
             self._close_all()
         return True
 
     def after_fork_in_parent(self) -> None:
+        self._forking = False
+        self._threads.notify_all()
         self._threads.release()
         self.lock.after_fork_in_parent()
 
@@ -273,7 +296,7 @@ class Connections:
         A connection that was in use at the fork is dropped without being closed, since that could delete files which the parent is using.
         """
         self._threads = threading.Condition()
-        self._reading = 0
+        self._reading, self._forking = 0, False
         self.lock.forget_after_fork()
         if self.in_memory:
             return

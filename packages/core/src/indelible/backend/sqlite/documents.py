@@ -44,6 +44,8 @@ class Documents:
         self._connection = connection
         self._indexer = indexer
         self._sql = queries()
+        # Documents of rows that are being made anew, by version and beginning.
+        self._known: dict[tuple[int, int], int] = {}
 
     # Text
 
@@ -141,20 +143,37 @@ class Documents:
             rows = [row for row in base if row.version == version]
             body = self._body(version)
             starts = [rows[0].live_from, *self._changes(body, rows)] if body and any(row.visible for row in rows) else [rows[0].live_from]
-            docs = {start: version if start == starts[0] else numbers.get((version, start)) or self._new_number() for start in starts}
+            docs = {starts[0]: version}
+            fresh: set[int] = set()
+            for start in starts[1:]:
+                known = self._known.pop((version, start), None) or numbers.get((version, start), version)
+                docs[start] = self._new_number() if known == version else known
+                fresh |= {docs[start]} if known == version else set()
             for row in _cut(rows, starts):
                 start = max(start for start in starts if start <= row.live_from)
                 self._connection.execute(self._sql["add_state"], row._replace(doc=docs[start]))
             for start, doc in docs.items():
                 kept.add(doc)
-                self._index_again(doc, version, rows[0], body, start, purged)
+                self._index_again(doc, version, rows[0], body, start, is_new=doc in fresh, purged=purged)
         for doc in {row.doc for row in old} - kept:
             self.drop(doc)
 
-    def _index_again(self, doc: int, version: int, row: _Row, body: str, start: int, purged: bool) -> None:
+    def keep_numbers(self, record: bytes | None = None) -> None:
+        """Before rows of a record, or (``None``) all rows, are made anew: let them keep the documents that context gave them."""
+        query = self._sql["split_documents"] if record is None else self._sql["split_documents_of_record"]
+        for version, live_from, doc in self._connection.execute(query, () if record is None else (record,)).fetchall():
+            self._known.setdefault((version, live_from), doc)
+
+    def drop_unused(self) -> None:
+        """After that: drop the documents that no row has any more."""
+        for doc in set(self._known.values()):
+            if self._connection.execute(self._sql["document_in_use"], (doc,)).fetchone() is None:
+                self.drop(doc)
+        self._known.clear()
+
+    def _index_again(self, doc: int, version: int, row: _Row, body: str, start: int, *, is_new: bool, purged: bool) -> None:
         if not body or not row.visible:
             return
-        is_new = doc != version and self._connection.execute(self._sql["find_keyword"], (doc,)).fetchone() is None
         self.unindex(doc)
         self.index(doc, row.record, row.slice, body, start)
         if is_new:
@@ -181,7 +200,10 @@ class Documents:
         return "" if row is None else str(row[0])
 
     def _new_number(self) -> int:
-        return int(self._connection.execute(self._sql["least_document"]).fetchone()[0]) - 1
+        # Counted down in meta: a document without words or vectors stands in no table that could be asked.
+        number = int((self._connection.execute(self._sql["meta"], ("least_document",)).fetchone() or (0,))[0]) - 1
+        self._connection.execute(self._sql["set_meta"], ("least_document", number))
+        return number
 
 
 def _merged(rows: Sequence[_Row]) -> list[_Row]:

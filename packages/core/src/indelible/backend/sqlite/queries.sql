@@ -3,6 +3,10 @@
 -- name: newest
 SELECT version, recorded_at FROM event ORDER BY version DESC LIMIT 1
 
+-- name: mark
+SELECT ifnull(max(version), 0), ifnull((SELECT value FROM meta WHERE name = 'projection_epoch'), 0), ifnull(max(recorded_at), 0)
+FROM (SELECT version, recorded_at FROM event ORDER BY version DESC LIMIT 1)
+
 -- name: chain_end
 SELECT seq, hash, clock FROM event WHERE device = ? ORDER BY seq DESC LIMIT 1
 
@@ -23,6 +27,10 @@ INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET valu
 
 -- name: delete_meta
 DELETE FROM meta WHERE name = ?
+
+-- name: drop_settings_of_empty_namespaces
+DELETE FROM meta WHERE instr(name, '@') > 0 AND NOT EXISTS (
+  SELECT 1 FROM slice WHERE substr(namespace, 1, length(meta.name) - instr(meta.name, '@')) = substr(meta.name, instr(meta.name, '@') + 1))
 
 -- name: raise_epoch
 INSERT INTO meta(name, value) VALUES ('projection_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1
@@ -227,8 +235,14 @@ SELECT 1 FROM neighbour WHERE dependent = ? LIMIT 1
 SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
 FROM state WHERE record = ? ORDER BY live_from
 
--- name: least_document
-SELECT min(0, ifnull((SELECT min(doc) FROM keyword), 0), ifnull((SELECT min(doc) FROM vector), 0))
+-- name: split_documents
+SELECT version, live_from, doc FROM state WHERE doc < 0
+
+-- name: split_documents_of_record
+SELECT version, live_from, doc FROM state WHERE record = ? AND doc < 0
+
+-- name: document_in_use
+SELECT 1 FROM state WHERE doc = ? LIMIT 1
 
 -- name: drop_context_vectors
 DELETE FROM vector WHERE doc = ? AND part GLOB ?

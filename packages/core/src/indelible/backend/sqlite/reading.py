@@ -30,13 +30,11 @@ class SqliteReads(Backend):
     _names: SliceNames
 
     def mark(self) -> Mark:
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             return self._mark(connection)
 
     def _mark(self, connection: sqlite3.Connection) -> Mark:
-        version, recorded_at = connection.execute(queries()["newest"]).fetchone() or (0, 0)
-        epoch = connection.execute(queries()["meta"], ("projection_epoch",)).fetchone()
-        return Mark(version, epoch[0] if epoch else 0, recorded_at)
+        return Mark(*connection.execute(queries()["mark"]).fetchone())
 
     def position(self, *, version: int | None = None, at_ms: int | None = None) -> Mark:
         with self._connections.read() as connection:
@@ -67,7 +65,7 @@ class SqliteReads(Backend):
             "SELECT l.namespace, l.agent_id, l.user_id, l.org_id, l.workspace_id, count(*) "
             f"FROM state s JOIN slice l ON l.id = s.slice {join} WHERE {where.sql} GROUP BY l.id ORDER BY 1, 2, 3, 4, 5"
         )
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(sql, where.values).fetchall()
         return [(namespace_labels(row[0]), Scope(*row[1:5]), row[5]) for row in rows]
 
@@ -92,15 +90,15 @@ class SqliteReads(Backend):
         where = state_conditions(selection)
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = f"SELECT count(*), ifnull(sum(k.length), 0) FROM state s JOIN keyword k ON k.doc = s.doc {join} WHERE {where.sql}"
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             return Corpus(*connection.execute(sql, where.values).fetchone())
 
     def models(self) -> list[str]:
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             return [row[0] for row in connection.execute("SELECT name FROM model ORDER BY name").fetchall()]
 
     def changed(self, after: int) -> set[bytes]:
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             return {row[0] for row in connection.execute("SELECT record FROM event WHERE version > ?", (after,)).fetchall()}
 
     def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
@@ -116,7 +114,7 @@ class SqliteReads(Backend):
             return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
 
     def stored_vectors(self, doc: int) -> list[PartVector]:
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             return [PartVector(*row) for row in connection.execute(queries()["stored_vectors"], (doc,)).fetchall()]
 
     def dependents(self, records: Sequence[bytes]) -> list[Row]:
@@ -133,14 +131,14 @@ class SqliteReads(Backend):
             f"WHERE {where.sql} "
             "AND v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))) ORDER BY s.record, v.part"
         )
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
         return [VectorRow(*row) for row in rows]
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}
         ids = json.dumps([record.hex() for record in records])
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(queries()["votes"], (ids, FOREVER if version is None else min(version, FOREVER))).fetchall()
         for record, body in rows:
             found.setdefault(record, []).append(json.loads(body)["vote"])

@@ -80,10 +80,12 @@ def reproject(transaction: Transaction, records: Iterable[bytes]) -> None:
                 events += _events_of(connection, other)
         done |= sharing
         for other in sharing:
+            transaction.documents.keep_numbers(other)
             connection.execute(queries()["drop_states"], (other,))
         _write(transaction, standings(sorted(events)))
     documents = transaction.documents
     documents.refresh([other for record in done for other in (record, *documents.dependents(record)) if documents.has_context(other)])
+    documents.drop_unused()
 
 
 def _events_of(connection: sqlite3.Connection, record: bytes) -> list[Arrival]:
@@ -113,6 +115,7 @@ def rebuild_views(transaction: Transaction) -> None:
     """Empty the views that follow from the log alone and fill them again."""
     connection = transaction.connection
     pending = list(groups(connection))
+    transaction.documents.keep_numbers()
     connection.execute(queries()["clear_keyword"])
     for table in ("keyword", "state", "retry", "slice", "neighbour"):
         connection.execute(f"DELETE FROM {table}")
@@ -120,6 +123,7 @@ def rebuild_views(transaction: Transaction) -> None:
     for events in pending:
         _write(transaction, standings(events))
     transaction.documents.refresh([row[0] for row in connection.execute(queries()["contextual_records"]).fetchall()])
+    transaction.documents.drop_unused()
     for record, body in connection.execute(
         "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') "
         "AND e.version IN "

@@ -14,7 +14,6 @@ from indelible.errors import SchemaMismatch, StoreUnavailable
 APPLICATION_ID = 0x696E6465  # "inde"
 MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql")
 SCHEMA_VERSION = len(MIGRATIONS)
-_OPEN_RETRY_S = 10.0
 
 
 @cache
@@ -43,12 +42,14 @@ def prepare(connections: Connections) -> None:
         SchemaMismatch: somebody else's database, not a database, or one of a newer release.
     """
     if not connections.in_memory and _is_current(connections):
+        connections.schema = SCHEMA_VERSION
         return
-    deadline = time.monotonic() + _OPEN_RETRY_S
+    deadline = time.monotonic() + connections.timeout_s
     while True:
         try:
             with connections.exclusive() as connection:
                 _migrate(connection, connections)
+            connections.schema = SCHEMA_VERSION
             return
         except StoreUnavailable as error:
             # Switching to WAL does not always wait for other openers, so wait here.
@@ -63,12 +64,12 @@ def _is_current(connections: Connections) -> bool:
     try:
         with connections.read() as connection:
             version, application = _stamp(connection)
+            _check(connection, version, application, connections.path)
             mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
     except StoreUnavailable as error:
         if error.retryable:
             return False
         raise
-    _check(version, application, connections.path)
     return version == SCHEMA_VERSION and application == APPLICATION_ID and mode == "wal"
 
 
@@ -76,7 +77,9 @@ def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
     return connection.execute("PRAGMA user_version").fetchone()[0], connection.execute("PRAGMA application_id").fetchone()[0]
 
 
-def _check(version: int, application: int, path: str) -> None:
+def _check(connection: sqlite3.Connection, version: int, application: int, path: str) -> None:
+    if application == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        raise SchemaMismatch(f"{path} is a database, but not one of ours: give another path")
     if application not in (0, APPLICATION_ID):
         raise SchemaMismatch(f"{path} is the database of another program: give another path")
     if application == APPLICATION_ID and version > SCHEMA_VERSION:
@@ -89,9 +92,7 @@ def _migrate(connection: sqlite3.Connection, connections: Connections) -> None:
     path = connections.path
     with translated(path):
         version, application = _stamp(connection)
-        _check(version, application, path)
-        if application == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            raise SchemaMismatch(f"{path} is a database, but not one of ours: give another path")
+        _check(connection, version, application, path)
         if not connections.in_memory:
             mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
             if mode != "wal":

@@ -89,7 +89,7 @@ CREATE TABLE state (
 ) WITHOUT ROWID;
 
 CREATE INDEX state_slice ON state(slice, live_to, live_from) WHERE visible = 1;
-CREATE INDEX state_key ON state(slice, key) WHERE key IS NOT NULL;
+CREATE INDEX state_key ON state(slice, key, live_to) WHERE key IS NOT NULL;
 CREATE INDEX state_parent ON state(parent) WHERE parent IS NOT NULL;
 
 -- Writes that may be sent again.
@@ -107,9 +107,10 @@ CREATE TABLE vector (
   doc   INTEGER NOT NULL,
   part  TEXT NOT NULL,
   model INTEGER NOT NULL,
-  data  BLOB NOT NULL,
-  PRIMARY KEY (doc, part, model)
-) WITHOUT ROWID;
+  data  BLOB NOT NULL
+);
+
+CREATE UNIQUE INDEX vector_part ON vector(doc, part, model);
 
 CREATE TABLE model (
   id   INTEGER PRIMARY KEY,
@@ -118,10 +119,12 @@ CREATE TABLE model (
 
 -- Which versions take their index text also from which records.
 CREATE TABLE neighbour (
-  record  BLOB NOT NULL,
-  version INTEGER NOT NULL,
-  PRIMARY KEY (record, version)
+  record    BLOB NOT NULL,
+  dependent BLOB NOT NULL,
+  PRIMARY KEY (record, dependent)
 ) WITHOUT ROWID;
+
+CREATE INDEX neighbour_dependent ON neighbour(dependent);
 
 -- Caches of other systems: outside the log, without history.
 CREATE TABLE cache (

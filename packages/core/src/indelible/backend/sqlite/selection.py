@@ -86,26 +86,20 @@ def state_conditions(selection: Selection) -> Conditions:
     if selection.parent is not None:
         where.add("s.parent = ?", selection.parent)
     for path, value in selection.equals:
-        _add_equality(where, path, value)
+        _add_equality(where, f"json_each(p.body, '$.{selection.equals_on}')", path, value)
     return where
 
 
-def _add_equality(where: Conditions, path: tuple[str, ...], value: Any) -> None:
-    """A necessary condition of ``metadata`` having a value at a path; the caller still checks exactly."""
+def _add_equality(where: Conditions, fields: str, path: tuple[str, ...], value: Any) -> None:
+    """A necessary condition of a value at a path; the caller still checks exactly."""
     if len(path) != 1 or type(value) not in _JSON_TYPES:
         return
     if type(value) is str:
-        where.add(
-            "EXISTS (SELECT 1 FROM json_each(p.body, '$.metadata') m WHERE m.key = ? AND m.type = 'text' AND m.value = ?)", path[0], value
-        )
+        where.add(f"EXISTS (SELECT 1 FROM {fields} m WHERE m.key = ? AND m.type = 'text' AND m.value = ?)", path[0], value)
     elif type(value) is bool:
-        where.add("EXISTS (SELECT 1 FROM json_each(p.body, '$.metadata') m WHERE m.key = ? AND m.type = ?)", path[0], str(value).lower())
+        where.add(f"EXISTS (SELECT 1 FROM {fields} m WHERE m.key = ? AND m.type = ?)", path[0], str(value).lower())
     elif abs(value) < 2**53:
-        where.add(
-            "EXISTS (SELECT 1 FROM json_each(p.body, '$.metadata') m WHERE m.key = ? AND m.type IN ('integer', 'real') AND m.value = ?)",
-            path[0],
-            value,
-        )
+        where.add(f"EXISTS (SELECT 1 FROM {fields} m WHERE m.key = ? AND m.type IN ('integer', 'real') AND m.value = ?)", path[0], value)
 
 
 def ordering(selection: Selection) -> str:

@@ -244,5 +244,6 @@ class Transaction:
 
     def finish_purge(self) -> None:
         """After a batch of purges: merge the index, so that no old segment keeps a purged word; caches elsewhere must start over."""
+        self.connection.execute(self._sql["drop_settings_of_empty_namespaces"])
         self.connection.execute(self._sql["optimize_keyword"])
         self.connection.execute(self._sql["raise_epoch"])

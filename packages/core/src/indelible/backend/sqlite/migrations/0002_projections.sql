@@ -51,9 +51,11 @@ CREATE TABLE vector (
   doc   INTEGER NOT NULL,
   part  TEXT NOT NULL,
   model INTEGER NOT NULL,
-  data  BLOB NOT NULL,
-  PRIMARY KEY (doc, part, model)
-) WITHOUT ROWID;
+  data  BLOB NOT NULL
+);
+
+-- Not the primary key of a table without rowid: there a row of this size would spill onto a page of its own.
+CREATE UNIQUE INDEX vector_part ON vector(doc, part, model);
 
 CREATE TABLE model (
   id   INTEGER PRIMARY KEY,

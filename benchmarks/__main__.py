@@ -1,0 +1,95 @@
+"""Run benchmarks, print their tables, write them as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from benchmarks import bulk, cold, durable, imports, quality, recall, space, upkeep
+from benchmarks.measuring import Measurement, Plan
+from indelible import __version__
+
+BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
+    "durable": durable.run,
+    "bulk": bulk.run,
+    "imports": imports.run,
+    "cold": cold.run,
+    "recall": recall.run,
+    "upkeep": upkeep.run,
+    "space": space.run,
+    "quality": quality.run,
+}
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """Read the arguments and run."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Each number stands beside a physical reference of the same run."
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help=f"which: {' '.join(BENCHMARKS)} (all)")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the JSON file (benchmarks/results)")
+    parser.add_argument("--folder", type=Path, help="measure on the disk of this folder (that of temporary files)")
+    parser.add_argument("--scale", type=float, default=1.0, help="less than 1 for a quick look with smaller sizes (1)")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}: there are {', '.join(BENCHMARKS)}")
+    for name in [name for name in os.environ if name.startswith(("MEMORY_", "SENSE_MEMORY_"))]:
+        del os.environ[name]  # a user's own settings would change what is measured
+    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    data = os.environ.get("INDELIBLE_DATA")
+    results: dict[str, list[dict[str, Any]]] = {}
+    with tempfile.TemporaryDirectory(prefix="indelible-bench-", dir=arguments.folder) as folder:
+        plan = Plan(Path(folder), arguments.scale, Path(data) if data else None)
+        for name in arguments.names or BENCHMARKS:
+            found = BENCHMARKS[name](plan)
+            show(console, name, found)
+            results[name] = [measurement.as_json() for measurement in found]
+    written = {"machine": machine(), "scale": arguments.scale, "results": results}
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    file = arguments.out / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.json"
+    file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    console.print(Text(f"written to {file}"))
+
+
+def show(console: Console, name: str, found: list[Measurement]) -> None:
+    """Print one benchmark's table."""
+    table = Table(title=name, title_justify="left")
+    for column in ("what", "value", "unit", "ratio", "to", "bar"):
+        table.add_column(column, justify="right" if column in ("value", "ratio") else "left")
+    for item in found:
+        value = f"{item.value:,.4g}" if item.value < 1000 else f"{item.value:,.0f}"
+        ratio = "" if item.ratio is None else f"{item.ratio:.3g}x"
+        bar = "" if item.bar is None else f"{'met' if item.meets_bar else 'missed'} ({item.bar:g})"
+        table.add_row(*(Text(cell) for cell in (item.what, value, item.unit, ratio, item.against, bar)))
+    console.print(table)
+
+
+def machine() -> dict[str, Any]:
+    """What it ran on."""
+    return {
+        "release": __version__,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+"""What a recall or search is asked for, checked before anything is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from indelible.base.canonical import check_text
+from indelible.base.record import Record
+from indelible.errors import InvalidInput
+from indelible.faces.arguments import check_choice, check_many, check_optional_whole, check_whole
+from indelible.faces.indexing import packed
+from indelible.faces.memory import check_key
+from indelible.search.arguments import shown
+from indelible.search.filter_tree import Filter
+from indelible.search.filters import parse_filter
+from indelible.search.priors import FeedbackSettings, parse_feedback
+
+Mode = Literal["semantic", "keyword", "hybrid"]
+MODES = ("semantic", "keyword", "hybrid")
+FilterOn = Literal["metadata", "value"]
+FILTER_ON = ("metadata", "value")
+"""What conditions may be about; a value that is no object has nothing that a condition could find."""
+FEEDBACK_VARIABLE = "MEMORY_FEEDBACK_RERANK"
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    """Lets what happened lately move up.
+
+    Attributes:
+        weight: the greatest shift, in units of the score, 0 to 1.
+        half_life: the age at which half of it is left.
+
+    Raises:
+        InvalidInput: a value out of range or of another type.
+    """
+
+    weight: float = 0.1
+    half_life: timedelta = timedelta(days=30)
+
+    def __post_init__(self) -> None:
+        if _checked_number(self.weight, "the weight of recency", 0.0, 1.0) is None:
+            raise InvalidInput("the weight of recency must be a number from 0.0 to 1.0, got None")
+        if not isinstance(self.half_life, timedelta) or self.half_life <= timedelta(0):
+            raise InvalidInput(f"half_life must be a timedelta above 0, got {shown(self.half_life)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mmr:
+    """Trades nearness for variety (maximal marginal relevance).
+
+    Attributes:
+        balance: 1 for nearness alone, 0 for variety alone.
+        pool: how many of the nearest are chosen from; what lies beyond follows in order of nearness.
+
+    Raises:
+        InvalidInput: a value out of range or of another type.
+    """
+
+    balance: float = 0.5
+    pool: int = 1000
+
+    def __post_init__(self) -> None:
+        if _checked_number(self.balance, "the balance of mmr", 0.0, 1.0) is None:
+            raise InvalidInput("the balance of mmr must be a number from 0.0 to 1.0, got None")
+        check_whole(self.pool, "the pool of mmr")
+
+
+Accept = Callable[[Record], bool]
+"""Says whether a record may be found, from all there is of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a selection, checked."""
+
+    query: str | None
+    vector: Sequence[float] | None
+    mode: Mode
+    limit: int | None
+    offset: int
+    filters: Filter | None
+    min_score: float | None
+    mmr: Mmr | None
+    recency: Recency | None
+    feedback: FeedbackSettings | None
+    match: Literal["all", "any"]
+    accept: Accept | None = None
+    filter_on: FilterOn = "metadata"
+    unscored: bool = False
+    keys: tuple[str, ...] | None = None
+    parent: str | None = None
+    balance: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        query: object,
+        *,
+        mode: object,
+        vector: object = None,
+        limit: object = None,
+        offset: object = 0,
+        filters: object = None,
+        min_score: object = None,
+        mmr: object = None,
+        recency: object = None,
+        feedback: object = None,
+        match: object = "all",
+        accept: object = None,
+        filter_on: object = "metadata",
+        unscored: object = False,
+        keys: object = None,
+        parent: object = None,
+        balance: object = None,
+    ) -> Request:
+        """Check the arguments of a recall or search.
+
+        Raises:
+            InvalidInput: one of them is refused.
+        """
+        if query is not None and not isinstance(query, str):
+            raise InvalidInput(f"a query must be a str, got {type(query).__name__}")
+        if isinstance(query, str) and not query.strip():
+            raise InvalidInput("the query is empty: give at least one word, or list the records instead")
+        if mode is None:
+            mode = "keyword" if vector is None else "semantic"
+        chosen = check_choice(mode, "mode", MODES)
+        if query is None and (vector is None or chosen != "semantic") and not (query is None and vector is None):
+            raise InvalidInput(f"mode {chosen!r} needs a query")
+        return cls(
+            query=query,
+            vector=None if vector is None else _checked_vector(vector),
+            mode=chosen,
+            limit=check_optional_whole(limit, "limit"),
+            offset=check_whole(offset, "offset"),
+            filters=parse_filter(filters),
+            min_score=_checked_number(min_score, "min_score", -1.0, 1.0),
+            mmr=_checked_mmr(mmr),
+            recency=_checked_recency(recency),
+            feedback=_checked_feedback(feedback),
+            match=check_choice(match, "match", ("all", "any")),
+            accept=checked_accept(accept),
+            filter_on=check_choice(filter_on, "filter_on", FILTER_ON),
+            unscored=bool(unscored),
+            keys=checked_keys(keys),
+            parent=checked_parent(parent),
+            balance=_checked_balance(balance, chosen),
+        )
+
+    @property
+    def depth(self) -> int | None:
+        """How many hits the cut can need."""
+        return None if self.limit is None else self.offset + self.limit
+
+    @property
+    def has_priors(self) -> bool:
+        """Whether anything may change the order in which the channels put the hits."""
+        return self.recency is not None or self.feedback is not None or self.mmr is not None
+
+    def cut(self, hits: list[Any]) -> list[Any]:
+        return hits[self.offset :] if self.limit is None else hits[self.offset : self.offset + self.limit]
+
+
+def checked_keys(value: object) -> tuple[str, ...] | None:
+    """Keys that an answer is narrowed to; ``None`` for all.
+
+    Raises:
+        InvalidInput: not a list of text.
+    """
+    return None if value is None else tuple(check_key(key) for key in check_many(value, "keys"))
+
+
+def checked_parent(value: object) -> str | None:
+    """The parent that an answer is narrowed to; ``None`` for all.
+
+    Raises:
+        InvalidInput: not text, or empty.
+    """
+    return None if value is None else check_text(value, "parent", empty=False)
+
+
+def _checked_balance(value: object, mode: str) -> float | None:
+    if value is not None and mode != "hybrid":
+        raise InvalidInput(f"balance weighs meaning against words: it needs mode='hybrid', got mode={mode!r}")
+    return _checked_number(value, "balance", 0.0, 1.0)
+
+
+def _checked_vector(vector: object) -> Sequence[float]:
+    if isinstance(vector, str | bytes | Mapping) or not isinstance(vector, Iterable):
+        raise InvalidInput(f"vector must be a sequence of numbers, got {type(vector).__name__}")
+    numbers = list(vector)
+    packed(numbers)
+    return numbers
+
+
+def _checked_number(value: object, name: str, least: float, most: float) -> float | None:
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]  # a number by then
+        raise InvalidInput(f"{name} must be a number from {least} to {most}, got {shown(value)}")
+    return float(value)  # type: ignore[arg-type]  # checked above
+
+
+def _checked_mmr(value: object) -> Mmr | None:
+    if value is None or isinstance(value, Mmr):
+        return value
+    balance = _checked_number(value, "mmr", 0.0, 1.0)
+    return None if balance is None else Mmr(balance)
+
+
+def checked_accept(value: object) -> Accept | None:
+    """A function that says whether a record may be found.
+
+    Raises:
+        InvalidInput: it cannot be called.
+    """
+    if value is not None and not callable(value):
+        raise InvalidInput(f"accept must be a function of a record, got {type(value).__name__}")
+    return value
+
+
+def _checked_recency(value: object) -> Recency | None:
+    if value is None or value is False:
+        return None
+    if value is True:
+        return Recency()
+    if isinstance(value, Recency):
+        return value
+    weight = _checked_number(value, "recency", 0.0, 1.0)
+    return None if weight is None else Recency(weight)
+
+
+def _checked_feedback(value: object) -> FeedbackSettings | None:
+    if value is None:
+        return parse_feedback(os.environ.get(FEEDBACK_VARIABLE))
+    if isinstance(value, bool):
+        return FeedbackSettings() if value else None
+    if not isinstance(value, FeedbackSettings):
+        raise InvalidInput(f"feedback must be True, False or FeedbackSettings, got {type(value).__name__}")
+    return value

@@ -1,0 +1,214 @@
+"""A vector store whose documents keep every version of themselves."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from indelible import Collection, Delete, Hit, InvalidInput, MemoryStore, Mmr, Put
+from langchain_indelible.documents import DocumentFilter, document_of, listed, score_of, search_conditions
+from langchain_indelible.embeddings import IndelibleEmbeddings, as_embedder
+
+
+class IndelibleVectorStore(VectorStore):
+    """Documents in a namespace of a store, found by meaning.
+
+    A document's id is its key: adding one with a known id is a new version of it, deleting leaves its history. Metadata comes back exactly
+    as it went in. Every search takes ``filter`` (see ``search_conditions``), ``as_of`` (a version or time) and ``mode`` (``"semantic"``,
+    ``"keyword"`` or ``"hybrid"``). Calls may come from any thread.
+
+    Args:
+        store: where the documents live, beside everything else of the store.
+        embedding: their model; ``None`` for the store's own.
+        namespace: a label or several.
+        agent_id, user_id, org_id, workspace_id: whose documents these are, matched exactly.
+
+    Raises:
+        InvalidInput: a bad namespace or scope.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        embedding: Embeddings | None = None,
+        *,
+        namespace: str | Sequence[str] = ("documents",),
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        org_id: str | None = None,
+        workspace_id: str | None = None,
+    ) -> None:
+        self.store = store
+        self._embedding = embedding
+        labels = (namespace,) if isinstance(namespace, str) else tuple(namespace)
+        model = "store" if embedding is None else as_embedder(embedding)
+        self._collection: Collection = store.collection(
+            *labels, agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id, model=model
+        )
+
+    @property
+    def collection(self) -> Collection:
+        """The collection of the core that holds the documents: their history, undo, purge."""
+        return self._collection
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The model of the documents."""
+        return self._embedding if self._embedding is not None else IndelibleEmbeddings(self._collection.embedder)
+
+    def at(self, when: int | datetime) -> IndelibleVectorStore:
+        """The vector store as it was at a version or time; it can only be read."""
+        past = object.__new__(type(self))
+        past.__dict__.update(self.__dict__, _collection=self._collection.at(when))
+        return past
+
+    # Writing
+
+    def add_documents(
+        self,
+        documents: Iterable[Document],
+        *,
+        ids: Sequence[str | None] | None = None,
+        ttl_ms: int | None = None,
+        source: str | None = None,
+        batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """Add documents, or new versions of them, in one transaction: all or none.
+
+        Args:
+            documents: what to add; they are not changed.
+            ids: their ids, before ``Document.id``; what has neither gets one.
+            ttl_ms: milliseconds until they are no longer shown.
+            source: who writes.
+            batch_size: of no meaning here; the indexing API gives it.
+            **kwargs: refused.
+
+        Returns:
+            The ids, in the order of the documents. Of several documents with one id the last is written.
+
+        Raises:
+            InvalidInput: as many ids as documents were not given, or something cannot be kept; nothing was written.
+        """
+        if kwargs:
+            raise TypeError(f"add_documents has no argument {next(iter(kwargs))!r}")
+        added = list(documents)
+        given = [None] * len(added) if ids is None else listed(ids, "ids", len(added))
+        names = [doc.id if name is None else name for doc, name in zip(added, given, strict=True)]
+        keys = [str(uuid.uuid4()) if name is None else name for name in names]
+        self._collection.batch(
+            [Put(key, doc.page_content, metadata=doc.metadata, ttl_ms=ttl_ms, source=source) for key, doc in zip(keys, added, strict=True)]
+        )
+        return keys
+
+    def add_texts(
+        self, texts: Iterable[str], metadatas: list[dict[str, Any]] | None = None, *, ids: list[str] | None = None, **kwargs: Any
+    ) -> list[str]:
+        """Add texts; see ``add_documents``."""
+        if isinstance(texts, str):
+            raise InvalidInput("texts must be several texts, got one str: put it into a list")
+        contents = list(texts)
+        given = [{}] * len(contents) if metadatas is None else listed(metadatas, "metadatas", len(contents))
+        documents = [Document(page_content=text, metadata=metadata or {}) for text, metadata in zip(contents, given, strict=True)]
+        return self.add_documents(documents, ids=ids, **kwargs)
+
+    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
+        """Forget documents; their history stays. What is not there is fine.
+
+        Args:
+            ids: which; ``None`` for all.
+            **kwargs: refused.
+        """
+        if kwargs:
+            raise TypeError(f"delete has no argument {next(iter(kwargs))!r}")
+        if ids is None:
+            ids = [record.key or "" for record in self._collection.list(include_expired=True)]
+        self._collection.batch([Delete(key) for key in listed(ids, "ids")])
+        return True
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        store: MemoryStore | None = None,
+        path: str | os.PathLike[str] | None = None,
+        **kwargs: Any,
+    ) -> IndelibleVectorStore:
+        """Make a vector store of texts.
+
+        Args:
+            texts, metadatas, ids: what to add.
+            embedding: their model.
+            store: where; or
+            path: a file to open; without either, a store that is not kept.
+            **kwargs: as for the constructor.
+        """
+        if store is None:
+            store = MemoryStore(":memory:" if path is None else path)
+        made = cls(store, embedding, **kwargs)
+        made.add_texts(texts, metadatas, ids=ids)
+        return made
+
+    # Reading
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents with these ids, without those that are not there."""
+        found = self._collection.get_many(list(dict.fromkeys(listed(ids, "ids"))))
+        return [document_of(record) for record in found if record is not None]
+
+    def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+        """The documents nearest to a query."""
+        return [document_of(hit.record) for hit in self._hits(query, None, k, **kwargs)]
+
+    def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
+        """The same with the cosine of each, higher is nearer; of what was found by its words alone, with what it is ranked by."""
+        return [(document_of(hit.record), score_of(hit)) for hit in self._hits(query, None, k, **kwargs)]
+
+    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **kwargs: Any) -> list[Document]:
+        """The documents nearest to a vector."""
+        return [document_of(hit.record) for hit in self._hits(None, embedding, k, **kwargs)]
+
+    def similarity_search_with_score_by_vector(self, embedding: list[float], k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
+        """The same with the cosine of each."""
+        return [(document_of(hit.record), score_of(hit)) for hit in self._hits(None, embedding, k, **kwargs)]
+
+    def max_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """Documents near the query and unlike each other, chosen from the ``fetch_k`` nearest."""
+        return [document_of(hit.record) for hit in self._hits(query, None, k, mmr=Mmr(lambda_mult, fetch_k), **kwargs)]
+
+    def max_marginal_relevance_search_by_vector(
+        self, embedding: list[float], k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """The same for a vector."""
+        return [document_of(hit.record) for hit in self._hits(None, embedding, k, mmr=Mmr(lambda_mult, fetch_k), **kwargs)]
+
+    def _hits(
+        self,
+        query: str | None,
+        vector: list[float] | None,
+        k: int,
+        *,
+        filter: DocumentFilter | None = None,
+        as_of: int | datetime | None = None,
+        mode: str | None = None,
+        mmr: Mmr | None = None,
+    ) -> list[Hit]:
+        conditions = search_conditions(filter)
+        return self._collection.search(query, vector, prefix=False, limit=k, as_of=as_of, mode=mode, mmr=mmr, **conditions)
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        # A cosine of at most 0 is no relevance at all: unlike a shift into [0, 1], this keeps thresholds comparable with other stores.
+        return lambda cosine: min(max(cosine, 0.0), 1.0)

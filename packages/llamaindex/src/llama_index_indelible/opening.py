@@ -1,0 +1,65 @@
+"""Which store an object lies in, and how another process finds it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from indelible import InvalidInput, MemoryStore, UnsupportedOperation
+from indelible.base.record import SCOPE_FIELDS
+
+PathLike = str | os.PathLike[str]
+_MEMORY = ":memory:"
+
+
+def opened(path: PathLike | None, store: MemoryStore | None) -> MemoryStore:
+    """The store that was given, or the one at a path, opened; without either the default one.
+
+    Raises:
+        InvalidInput: a path and a store of another file.
+    """
+    if store is None:
+        return MemoryStore(path)
+    if path is not None and _absolute(os.fspath(path)) != _absolute(store.path):
+        raise InvalidInput(f"path is {os.fspath(path)!r}, but the store is at {store.path!r}: give one of the two")
+    return store
+
+
+def path_of(store: MemoryStore) -> str:
+    """The store's file, in a form that means the same from every folder."""
+    return _absolute(store.path)
+
+
+def _absolute(path: str) -> str:
+    return path if path == _MEMORY else os.path.abspath(os.path.expanduser(path))
+
+
+def check_kept(path: str, what: object) -> None:
+    """Refuse to write down an object whose store lives in this process only.
+
+    Raises:
+        UnsupportedOperation: it would come back empty.
+    """
+    if path == _MEMORY:
+        raise UnsupportedOperation(f"a {type(what).__name__} of a store in memory cannot be pickled: open the store at a path")
+
+
+def labels_of(namespace: str | Sequence[str]) -> tuple[str, ...]:
+    """A namespace given as one label or several."""
+    return (namespace,) if isinstance(namespace, str) else tuple(namespace)
+
+
+def narrowed_scope(bound: Mapping[str, str | None], given: Mapping[str, Any]) -> dict[str, str | None]:
+    """A scope with more of its fields set.
+
+    Raises:
+        InvalidInput: an unknown field, or one that is set already to something else: there is no way out of a scope.
+    """
+    unknown = set(given) - set(SCOPE_FIELDS)
+    if unknown:
+        raise InvalidInput(f"a scope has {', '.join(SCOPE_FIELDS)}, not {sorted(unknown)[0]!r}")
+    for name, value in given.items():
+        if bound[name] is not None and value != bound[name]:
+            raise InvalidInput(f"{name} is bound to {bound[name]!r} already")
+    return {**bound, **given}

@@ -1,0 +1,97 @@
+"""S41: a score depends on nothing but the live versions of the asked slice at the asked version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indelible import MemoryStore, Record
+from indelible.faces.facts_read import FactReads
+from indelible.testing import FakeClock
+from tests.unit.facts.random_facts import QUERIES, SCOPES, TEXTS, Life, Step, steps
+from tests.unit.facts.stores import open_store
+
+
+def scored(reads: FactReads) -> list[list[tuple[str, float | None, float]]]:
+    """Texts with their scores, in order, by every way of searching."""
+    found = []
+    for query in QUERIES:
+        for hits in (
+            reads.search(query, limit=100),
+            reads.search(query, match="any", limit=100),
+            reads.recall(query, limit=100),
+            reads.recall(query, mode="hybrid", limit=100),
+        ):
+            found.append([(hit.content, hit.score, hit.rank_score) for hit in hits])
+    return found
+
+
+def copy_of(records: list[Record], clock: FakeClock) -> MemoryStore:
+    """A store that holds these records and nothing else, in the order in which they got their states."""
+    copy = open_store(clock=clock)
+    for record in sorted(records, key=lambda record: record.version):
+        copy.remember(record.content, metadata=record.metadata, **{k: v for k, v in record.scope._asdict().items() if v is not None})
+    return copy
+
+
+@given(steps("purge"), st.sampled_from(SCOPES), st.booleans())
+def test_s41_other_scopes_and_other_versions_never_change_a_score(script: list[Step], scope: dict[str, str], bm25: bool) -> None:
+    """The slice alone in a store of its own, without its past, has the very same hits and scores; so has it in every past version."""
+    clock = FakeClock()
+    life = Life(open_store(clock=clock), clock)
+    for step in script:
+        life.take(step)
+    view = life.store.scope(**scope)
+    with pytest.MonkeyPatch.context() as patch:
+        if bm25:
+            patch.setenv("MEMORY_FTS5_BM25", "1")
+        for reads in (view, view.at(life.store.version // 2)):
+            with copy_of(reads.list(), clock) as copy:
+                assert scored(reads) == scored(copy)
+    life.store.close()
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(SCOPES)), min_size=1, max_size=8))
+def test_s41_both_ways_of_scoring_find_the_same(facts: list[tuple[str, dict[str, str]]]) -> None:
+    """bm25 only orders them otherwise."""
+    with open_store() as store, pytest.MonkeyPatch.context() as patch:
+        for text, scope in facts:
+            store.remember(text, **scope)
+        for query in QUERIES:
+            by_count = store.search(query, match="any", limit=100)
+            patch.setenv("MEMORY_FTS5_BM25", "1")
+            by_bm25 = store.search(query, match="any", limit=100)
+            patch.delenv("MEMORY_FTS5_BM25")
+            assert {hit.id for hit in by_bm25} == {hit.id for hit in by_count}
+            assert all(hit.rank_score > 0 for hit in by_bm25)
+            assert all(hit.rank_score >= 1 and hit.rank_score == int(hit.rank_score) for hit in by_count)
+
+
+def test_s41_term_frequency_counts_every_occurrence_of_every_word(store: MemoryStore) -> None:
+    store.remember_many(["tea milk", "tea tea milk", "tea milk milk milk", "tea"])
+    assert [(hit.content, hit.rank_score) for hit in store.search("milk tea")] == [
+        ("tea milk milk milk", 4.0),
+        ("tea tea milk", 3.0),
+        ("tea milk", 2.0),
+    ]
+
+
+@pytest.mark.parametrize("value", ["0", "", "no", "off"])
+def test_s41_the_variable_turned_off_is_off(store: MemoryStore, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    store.remember("tea tea")
+    monkeypatch.setenv("MEMORY_FTS5_BM25", value)
+    assert store.search("tea")[0].rank_score == 2.0
+
+
+def test_s41_filters_narrow_the_hits_and_not_the_statistics(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record's bm25 is that of its slice, whichever others a filter leaves out."""
+    monkeypatch.setenv("MEMORY_FTS5_BM25", "1")
+    for number in range(6):
+        store.remember("tea and " + "more " * number, metadata={"number": number})
+    everything: dict[str, Any] = {hit.id: hit.rank_score for hit in store.search("tea")}
+    some = store.search("tea", filters=lambda metadata: metadata["number"] > 3)
+    assert len(some) == 2
+    assert all(everything[hit.id] == hit.rank_score for hit in some)
