@@ -7,10 +7,11 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 # Every distribution, each after the ones it needs, so that a sibling is taken from here and never from an index.
-DISTS := models packages/core packages/langchain
-INSTALL := -e models -e 'packages/core[embed]' -e 'packages/langchain[agents,classic,testing]'
+DISTS := models packages/core packages/langchain packages/llamaindex
+INSTALL := -e models -e 'packages/core[embed]' -e 'packages/langchain[agents,classic,testing]' \
+	-e packages/llamaindex
 VERSIONS := models/src/indelible_models/__init__.py packages/core/src/indelible/_version.py \
-	packages/langchain/src/langchain_indelible/_version.py
+	packages/langchain/src/langchain_indelible/_version.py packages/llamaindex/src/llama_index_indelible/_version.py
 SETUP_FROM := requirements-dev.txt $(DISTS:%=%/pyproject.toml) $(VERSIONS)
 
 CHECK_PYTHON := import sys; sys.version_info >= (3, 11) or sys.exit( \

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from indelible import MemoryStore
 from indelible.backend.interface import CacheEntry
 from indelible.backend.sqlite import SqliteBackend
+from indelible.backend.sqlite.backend import restore_file
 from indelible.backend.sqlite.connection import PRAGMAS
 from indelible.base.canonical import dumps
+from indelible.base.clock import SystemClock
 from indelible.base.event import Op
 from indelible.base.plan import Draft
+from indelible.faces.engine import TextIndexer
+from indelible.faces.transfer import export_log
+from indelible.testing import HashEmbedder
 from tests.crash.checker import BATCH, ONE
 from tests.crash.children import Say
 from tests.crash.engine import NOTES, open_engine, put, remember
@@ -21,7 +27,11 @@ from tests.crash.writers import batch_of
 
 Scenario = Callable[[str, Say], Iterator[SqliteBackend | None]]
 BACKUP_SUFFIX = ".backup.db"
+RESTORED_SUFFIX = ".restored.db"
 FOREIGN_SUFFIX = ".foreign.db"
+
+
+HashEmbedder().embed_documents(["numpy is loaded here, once, and not in each child"])
 
 
 def prepared(path: str, say: Say, records: int = 3) -> SqliteBackend:
@@ -118,6 +128,29 @@ def backing_up(path: str, say: Say) -> Iterator[SqliteBackend | None]:
     backend.backup(path + BACKUP_SUFFIX)
 
 
+def restoring(path: str, say: Say) -> Iterator[SqliteBackend | None]:
+    backend = prepared(path, say)
+    backend.backup(path + BACKUP_SUFFIX)
+    yield backend
+    restore_file(path + BACKUP_SUFFIX, path + RESTORED_SUFFIX, TextIndexer(), SystemClock())
+
+
+def exporting(path: str, say: Say) -> Iterator[SqliteBackend | None]:
+    backend = prepared(path, say)
+    yield backend
+    export_log(backend, path + ".jsonl")
+
+
+def reindexing(path: str, say: Say) -> Iterator[SqliteBackend | None]:
+    """Facts move to another model; the store is used through its face, and looked at afterwards through the backend."""
+    with MemoryStore(path, embedder=HashEmbedder(8)) as store:
+        for number in range(3):
+            store.remember(f"fact-{number}")
+            say(f"{ONE} fact-{number}")
+        yield None
+        store.reindex(HashEmbedder(12))
+
+
 def importing(path: str, say: Say) -> Iterator[SqliteBackend | None]:
     foreign = open_engine(path + FOREIGN_SUFFIX)
     foreign.append(batch_of("foreign"))
@@ -139,6 +172,6 @@ SCENARIOS: dict[str, Scenario] = {
     scenario.__name__: scenario
     for scenario in (
         creating, reopening, appending, appending_batches, changing, moving_the_log, purging, vacuuming, rebuilding, caching, backing_up,
-        importing, closing,
+        restoring, exporting, reindexing, importing, closing,
     )
 }  # fmt: skip

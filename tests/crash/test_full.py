@@ -54,6 +54,7 @@ def test_a_full_disk_is_named_and_survived(small_disk: Path) -> None:
             lambda: memory.remember("big", "x" * 300_000),
             lambda: store.collection("notes").put("big", "y" * 300_000),
             lambda: store.backup(small_disk / "copy.db"),
+            lambda: store.export(small_disk / "log.jsonl"),
         ):
             with pytest.raises(StorageFull, match="space"):
                 verb()
@@ -65,7 +66,7 @@ def test_a_full_disk_is_named_and_survived(small_disk: Path) -> None:
         memory.remember("after", 1)
         assert memory.keys() == ["kept", "after"] or memory.keys() == ["kept", "new", "after"]
         assert store.verify().ok
-    assert not (small_disk / "copy.db").exists()
+    assert not list(small_disk.glob("copy*")) + list(small_disk.glob("log*")), "no half copy and no half export stays"
     answers(path)
 
 

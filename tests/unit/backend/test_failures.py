@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -57,6 +58,13 @@ def test_the_cause_is_kept() -> None:
     with pytest.raises(StorageFull) as caught, translated("the/file.db"):
         raise cause
     assert caught.value.__cause__ is cause
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, StorageFull), (errno.EDQUOT, StorageFull), (errno.EACCES, StoreUnavailable)])
+def test_errors_of_the_system_are_ours_too(number: int, kind: type[IndelibleError]) -> None:
+    """S83: a full disk is a full disk, whoever notices it."""
+    with pytest.raises(kind, match=r"the/file\.db"), translated("the/file.db"):
+        raise OSError(number, "as the system says")
 
 
 def test_use_after_close_is_named() -> None:

@@ -29,12 +29,15 @@ def run(*arguments: str | Path, cwd: Path, stdin: str = "", variables: dict[str,
 def start(
     arguments: Sequence[str | Path], *, cwd: Path, stdin: str = "", variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the interpreter to its end."""
+    """Run the interpreter to its end. Its variables are ours and those given; a path to import from goes before ours."""
+    given = dict(variables or {})
+    if "PYTHONPATH" in given and "PYTHONPATH" in os.environ:
+        given["PYTHONPATH"] += os.pathsep + os.environ["PYTHONPATH"]
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         input=stdin,
-        env={**os.environ, **(variables or {})},
+        env={**os.environ, **given},
         capture_output=True,
         text=True,
         timeout=120,

@@ -87,6 +87,10 @@ class Life:
         key = f"key-{step.pick % 2}"
         self._note(self.store.remember(step.text, metadata=step.metadata, ttl_ms=step.ttl_ms, key=key, **SCOPES[step.where]))
 
+    def _beside(self, step: Step) -> None:
+        context = [self._picked(step), self.made[step.where % len(self.made)], "2026-01-01"]
+        self._note(self.store.remember(step.text, context=context, ttl_ms=step.ttl_ms, **SCOPES[step.where]))
+
     def _many(self, step: Step) -> None:
         self._note(*self.store.remember_many([step.text, {"content": step.text + " again", "metadata": step.metadata}], **SCOPES[step.where]))
 

@@ -109,7 +109,7 @@ def test_the_cache_is_bounded(clock: FakeClock) -> None:
         assert [use(none, user) for user in "aab"] == [1, 0, 1]
 
 
-@given(steps("purge", most=10))
+@given(steps("purge", "beside", "beside", most=10))
 def test_cached_answers_are_uncached_answers(script: list[Step]) -> None:
     """After any writes, asked after each of them, in every slice."""
     clock = FakeClock()

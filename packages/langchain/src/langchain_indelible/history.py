@@ -93,9 +93,10 @@ class IndelibleChatMessageHistory(BaseChatMessageHistory):
         Raises:
             InvalidInput: one of them is no message, or holds something that JSON cannot; none was added.
         """
+        values = [to_value(message) for message in messages]
         puts = [
-            Put(str(uuid.uuid4()), message.text, value=to_value(message), metadata={"type": message.type}, ttl_ms=self._ttl_ms)
-            for message in messages
+            Put(str(uuid.uuid4()), str(message.text), value=value, metadata={"type": message.type}, ttl_ms=self._ttl_ms)
+            for message, value in zip(messages, values, strict=True)
         ]
         self._collection.batch(puts)
         self._added += [put.key for put in puts]

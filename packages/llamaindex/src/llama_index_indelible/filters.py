@@ -97,7 +97,8 @@ def _group(filters: MetadataFilters) -> Filter | None:
 
 
 def _condition(condition: MetadataFilter) -> Filter:
-    path, operator, value = (condition.key,), condition.operator, condition.value
+    path, operator = (condition.key,), condition.operator
+    value: Any = condition.value
     if operator in _OPS:
         return Compare(path, _OPS[operator], value)
     if operator is FilterOperator.IS_EMPTY:
@@ -112,7 +113,7 @@ def _condition(condition: MetadataFilter) -> Filter:
 
 
 def _among(path: tuple[str, ...], operator: FilterOperator, values: list[Any]) -> Filter:
-    members = [twin for value in values for twin in _twins(value)]
+    members = tuple(twin for value in values for twin in _twins(value))
     if operator is FilterOperator.IN:
         return Compare(path, "in", members)
     if operator is FilterOperator.NIN:
@@ -128,7 +129,7 @@ def _equal(path: tuple[str, ...], value: Any) -> Filter:
     if value is None:
         return _NOTHING
     if isinstance(value, list):
-        return Compare(path, "eq", value)
+        return Compare(path, "eq", tuple(value))
     return Compare(path, "in", _twins(value))
 
 
@@ -138,6 +139,6 @@ def _listed(operator: FilterOperator, value: Any) -> list[Any]:
     return value
 
 
-def _twins(value: Any) -> list[Any]:
+def _twins(value: Any) -> tuple[Any, ...]:
     """What equals a value: itself, and the bool that a filter cannot hold."""
-    return [value, bool(value)] if not isinstance(value, str) and value in (0, 1) else [value]
+    return (value, bool(value)) if not isinstance(value, str) and value in (0, 1) else (value,)

@@ -1,4 +1,4 @@
-"""Nodes as records and back. A record holds the node's text as its content, its metadata, its source document as its parent, and the rest."""
+"""Nodes as records and back: text is the content, metadata the metadata, the source document the parent, and the rest the value."""
 
 from __future__ import annotations
 

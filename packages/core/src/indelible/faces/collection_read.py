@@ -148,7 +148,8 @@ class CollectionReads:
             offset=check_whole(offset, "offset"),
             expiry="all" if include_expired else "live",
         )
-        return self._records(filtered_rows(self._engine.backend, selection, parse_filter(filters), checked_accept(accept), on), with_vectors)
+        rows = filtered_rows(self._engine.backend, selection, parse_filter(filters), checked_accept(accept), on)
+        return self._records(rows, with_vectors)
 
     def namespaces(
         self,

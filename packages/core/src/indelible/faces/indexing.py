@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Mark, Row, Selection
@@ -111,6 +111,16 @@ class Indexing:
                 "open the store with the old embedder, or move it to the new one with reindex()"
             )
         return there
+
+    def elsewhere(self, namespaces: Iterable[Namespace], above: Namespace) -> set[Namespace]:
+        """Those of some namespaces below another that a collection with a model of another space holds."""
+        found = set()
+        for namespace in namespaces:
+            for length in range(len(above) + 1, len(namespace) + 1):
+                stored = self._engine.backend.setting(SPACE_SETTING, namespace=namespace[:length])
+                if stored is not None and Space(*json.loads(stored)) != self.space():
+                    found.add(namespace)
+        return found
 
     def models(self, namespace: Namespace, space: Space, mark: Mark) -> list[str]:
         """The models whose vectors a search in a space compares.

@@ -212,6 +212,8 @@ class Recall:
         """Embed what was written without vectors: imported, or while the model was not installed."""
         pending = [(row, self._indexing.texts_of(row)) for row in self._backend.unembedded(replace(selection, expiry="all"), models)]
         pending = [(row, texts) for row, texts in pending if texts[0].strip() or any(part.text.strip() for part in texts[1])]
+        elsewhere = self._indexing.elsewhere({row.standing.namespace for row, _ in pending}, selection.namespace or ())
+        pending = [(row, texts) for row, texts in pending if row.standing.namespace not in elsewhere]
         for start in range(0, len(pending), 500):
             chunk = pending[start : start + 500]
             made = self._indexing.vectors_many(selection.namespace or (), [texts for _, texts in chunk])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from indelible.base.canonical import dumps, loads_foreign
 from indelible.base.event import HASH_BYTES, SALT_BYTES, Event, Op, Payload
 from indelible.base.ids import ID_BYTES
 from indelible.base.plan import PartVector
-from indelible.errors import IndelibleError, IntegrityFailure, InvalidInput, StoreUnavailable
+from indelible.errors import IndelibleError, IntegrityFailure, InvalidInput, StorageFull, StoreUnavailable
 from indelible.faces.foreign import check_event
 from indelible.faces.indexing import packed, unpacked
 from indelible.search.arguments import shown
@@ -37,7 +38,7 @@ def export_log(backend: Backend, path: str) -> int:
 
     Raises:
         InvalidInput: the file exists.
-        StoreUnavailable: it cannot be written.
+        StorageFull, StoreUnavailable: it cannot be written.
     """
     partial = path + ".partial"
     for taken in (path, partial):
@@ -57,6 +58,8 @@ def export_log(backend: Backend, path: str) -> int:
     except OSError as error:
         if isinstance(error, IndelibleError):
             raise
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull(f"no space left for {path}: free some and export again") from error
         raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from error
     return count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ def translated(path: str) -> Iterator[None]:
     except (OSError, MemoryError) as error:
         if isinstance(error, IndelibleError):
             raise
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull(f"no space left for {path}: nothing was written; free some space and try again") from error
         raise StoreUnavailable(f"{path}: {error}") from error
 
 

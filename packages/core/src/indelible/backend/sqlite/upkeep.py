@@ -204,9 +204,9 @@ def copied(source: AbstractContextManager[sqlite3.Connection], target: str) -> I
         raise InvalidInput(f"{partial} exists: another copy to this name is running or was cut off; remove it and try again")
     try:
         with translated(target), closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+            copy.execute("PRAGMA synchronous=FULL")
             with source as connection:
                 connection.backup(copy)
-            copy.execute("PRAGMA synchronous=FULL")
             copy.execute(queries()["set_meta"], ("place", BACKUP_PLACE))
         yield partial
         with translated(target):

@@ -18,7 +18,8 @@ class StoreLaws:
     """Base of the groups; subclass ``StoreConformance`` and implement ``open_store``.
 
     Attributes:
-        differences: laws, by the name of their test, that do not hold here, and why.
+        differences: laws that do not hold here, and why, by the name of their test: ``"test_x"`` for all of its cases,
+            ``"test_x[case]"`` for one.
         has_ttl: whether items can expire; then ``advance`` must be implemented too.
     """
 
@@ -80,9 +81,9 @@ def fill(store: BaseStore, count: int, namespace: tuple[str, ...] = NAMESPACE, *
 
 
 def pages(store: BaseStore, size: int, *, namespace: tuple[str, ...] = NAMESPACE, query: str | None = None) -> list[list[str]]:
-    """The keys of every page up to the first short one."""
+    """The keys of every page up to the first short one; a store that never gives one is stopped after a hundred."""
     found: list[list[str]] = []
-    while not found or len(found[-1]) == size:
+    while len(found) < 100 and (not found or len(found[-1]) == size):
         found.append(keys_of(store.search(namespace, query=query, limit=size, offset=size * len(found))))
     return found
 

@@ -1,0 +1,35 @@
+"""Indelible in LlamaIndex: a vector store, a retriever and stores whose contents keep every version of themselves, in one file.
+
+Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from llama_index_indelible._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from llama_index_indelible.vector_store import IndelibleVectorStore as IndelibleVectorStore
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "llama_index_indelible.vector_store": ("IndelibleVectorStore",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "IndelibleVectorStore",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
