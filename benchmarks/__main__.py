@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks import bulk, cold, durable, imports, quality, recall, space, upkeep
-from benchmarks.measuring import Measurement, Plan
+from benchmarks import bulk, cold, durable, imports, langgraph_store, quality, recall, space, upkeep
+from benchmarks.measuring import COLUMNS, Measurement, Plan, cells
 from indelible import __version__
 
 BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
@@ -31,7 +31,10 @@ BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
     "upkeep": upkeep.run,
     "space": space.run,
     "quality": quality.run,
+    "langgraph_store": langgraph_store.run,
 }
+BUSY = 0.7
+"""Runnable processes in the last minute, from which on the machine does not count as quiet."""
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -50,8 +53,11 @@ def main() -> None:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}: there are {', '.join(BENCHMARKS)}")
     for name in [name for name in os.environ if name.startswith(("MEMORY_", "SENSE_MEMORY_"))]:
         del os.environ[name]  # a user's own settings would change what is measured
+    ran_on = machine()
     console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
     data = os.environ.get("INDELIBLE_DATA")
+    if ran_on["load"] > BUSY:
+        console.print(Text(f"other programs keep this machine busy (load {ran_on['load']}): only the ratios mean something", style="bold"))
     results: dict[str, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory(prefix="indelible-bench-", dir=arguments.folder) as folder:
         plan = Plan(Path(folder), arguments.scale, Path(data) if data else None)
@@ -59,7 +65,7 @@ def main() -> None:
             found = BENCHMARKS[name](plan)
             show(console, name, found)
             results[name] = [measurement.as_json() for measurement in found]
-    written = {"machine": machine(), "scale": arguments.scale, "results": results}
+    written = {"machine": ran_on, "scale": arguments.scale, "results": results}
     arguments.out.mkdir(parents=True, exist_ok=True)
     file = arguments.out / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.json"
     file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
@@ -69,13 +75,10 @@ def main() -> None:
 def show(console: Console, name: str, found: list[Measurement]) -> None:
     """Print one benchmark's table."""
     table = Table(title=name, title_justify="left")
-    for column in ("what", "value", "unit", "ratio", "to", "bar"):
+    for column in COLUMNS:
         table.add_column(column, justify="right" if column in ("value", "ratio") else "left")
     for item in found:
-        value = f"{item.value:,.4g}" if item.value < 1000 else f"{item.value:,.0f}"
-        ratio = "" if item.ratio is None else f"{item.ratio:.3g}x"
-        bar = "" if item.bar is None else f"{'met' if item.meets_bar else 'missed'} ({item.bar:g})"
-        table.add_row(*(Text(cell) for cell in (item.what, value, item.unit, ratio, item.against, bar)))
+        table.add_row(*map(Text, cells(item)))
     console.print(table)
 
 
@@ -87,6 +90,7 @@ def machine() -> dict[str, Any]:
         "sqlite": sqlite3.sqlite_version,
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
     }
 

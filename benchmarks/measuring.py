@@ -54,6 +54,17 @@ class Measurement:
         return {**asdict(self), "ratio": self.ratio, "meets_bar": self.meets_bar}
 
 
+COLUMNS = ("what", "value", "unit", "ratio", "to", "bar")
+
+
+def cells(item: Measurement) -> tuple[str, ...]:
+    """A measurement as a row of a table, a text for each of ``COLUMNS``."""
+    value = f"{item.value:,.3g}" if item.value < 1000 else f"{item.value:,.0f}"
+    ratio = "" if item.ratio is None else f"{item.ratio:.2g}x" if item.ratio < 10 else f"{item.ratio:.0f}x"
+    bar = "" if item.bar is None else f"{'met' if item.meets_bar else 'missed'} ({item.bar:,g})"
+    return item.what, value, item.unit, ratio, item.against, bar
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a run goes.

@@ -34,7 +34,9 @@ class Dist:
 
 CORE = Dist(ROOT / "packages" / "core", "indelible", "indelible")
 MODELS = Dist(ROOT / "models", "indelible-models", "indelible_models")
-DISTS = [CORE, MODELS]
+LANGCHAIN = Dist(ROOT / "packages" / "langchain", "langchain-indelible", "langchain_indelible")
+LLAMAINDEX = Dist(ROOT / "packages" / "llamaindex", "llama-index-indelible", "llama_index_indelible")
+DISTS = [CORE, MODELS, LANGCHAIN, LLAMAINDEX]
 each_dist = pytest.mark.parametrize("dist", DISTS, ids=lambda dist: dist.name)
 
 
@@ -96,6 +98,18 @@ def embedding(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
     return make_environment(tmp_path_factory.mktemp("embed") / "venv", str(built["indelible-models"]), f"{built['indelible']}[embed]")
 
 
+@pytest.fixture(scope="module")
+def langchain_alone(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """What `pip install langchain-indelible` makes."""
+    return make_environment(tmp_path_factory.mktemp("langchain") / "venv", str(built["indelible"]), str(built["langchain-indelible"]))
+
+
+@pytest.fixture(scope="module")
+def llamaindex_alone(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """What `pip install llama-index-indelible` makes."""
+    return make_environment(tmp_path_factory.mktemp("llamaindex") / "venv", str(built["indelible"]), str(built["llama-index-indelible"]))
+
+
 @each_dist
 def test_a_wheel_has_all_its_sources_and_nothing_else(dist: Dist, built: dict[str, Path]) -> None:
     """Every file beside the modules is in it (py.typed, SQL, weights), and no test, cache or stray folder."""
@@ -147,7 +161,11 @@ def test_the_extra_asks_for_our_models_in_our_range(built: dict[str, Path]) -> N
     assert f"<{major}.{int(minor) + 1}" in models[0]
 
 
-@pytest.mark.parametrize(("dist", "fixture"), [(CORE, "core_alone"), (MODELS, "models_alone")], ids=["indelible", "indelible-models"])
+@pytest.mark.parametrize(
+    ("dist", "fixture"),
+    [(CORE, "core_alone"), (MODELS, "models_alone"), (LANGCHAIN, "langchain_alone"), (LLAMAINDEX, "llamaindex_alone")],
+    ids=["indelible", "indelible-models", "langchain-indelible", "llama-index-indelible"],
+)
 def test_the_version_is_stated_once(dist: Dist, fixture: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """`__version__` and the installed metadata say the same."""
     environment: Environment = request.getfixturevalue(fixture)
@@ -247,6 +265,25 @@ store.close()
     )
 
 
+def test_langchain_alone_has_a_store(langchain_alone: Environment, tmp_path: Path) -> None:
+    """Neither langchain nor langgraph has to be there for the store of LangGraph, and no model for keys, filters and history."""
+    langchain_alone.python(
+        """
+import importlib.util
+assert importlib.util.find_spec("langchain") is None and importlib.util.find_spec("onnxruntime") is None
+
+from langchain_indelible import IndelibleStore
+
+with IndelibleStore("items.db") as store:
+    store.put(("users", "ada"), "drink", {"text": "tea"})
+    store.put(("users", "ada"), "drink", {"text": "coffee"})
+    assert [item.value for item in store.search(("users",), filter={"text": "coffee"})] == [{"text": "coffee"}]
+    assert [change.item.value["text"] for change in store.history(("users", "ada"), "drink")] == ["tea", "coffee"]
+""",
+        tmp_path,
+    )
+
+
 def test_the_readme_program_prints_what_it_says(core_alone: Environment, tmp_path: Path) -> None:
     """The program of the package's readme runs on a bare install, and its output is the one shown."""
     readme = (CORE.folder / "README.md").read_text(encoding="utf-8")
@@ -254,3 +291,12 @@ def test_the_readme_program_prints_what_it_says(core_alone: Environment, tmp_pat
     assert program
     assert output
     assert core_alone.python(program[1], tmp_path) == output[1]
+
+
+def test_llamaindex_alone_runs_its_readme(llamaindex_alone: Environment, tmp_path: Path) -> None:
+    """Without any other framework or model: the program of its readme runs, and its output is the one shown."""
+    readme = (LLAMAINDEX.folder / "README.md").read_text(encoding="utf-8")
+    program, output = (re.search(rf"^```{language}\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE) for language in ("python", "text"))
+    assert program
+    assert output
+    assert llamaindex_alone.python(program[1], tmp_path) == output[1]

@@ -6,11 +6,14 @@ import inspect
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 
 from indelible.backend.sqlite import SqliteBackend
 from indelible.testing import ReferenceBackend
 from indelible.testing.contract import LAWS, ContractSuite, Driver
 from indelible.testing.contract.drivers import BackendDriver, CollectionDriver, FactsDriver, FilePlace, Place, ReferencePlace
+from indelible.testing.machine import StoreMachine
 from tests.contract import broken
 
 BUGS: list[tuple[type[ReferenceBackend] | type[SqliteBackend], type[BackendDriver | CollectionDriver | FactsDriver], str]] = [
@@ -66,6 +69,20 @@ def test_the_named_law_fails(bug: type, face: type[BackendDriver | CollectionDri
     place: Place = broken.OnFile(str(folder / "broken.db"), bug) if on_file else broken.OnReference(bug)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         law_on(law, face(place), folder)
+
+
+@pytest.mark.parametrize(
+    "bug", [broken.IsOffByOne, broken.ShowsHalfABatch, broken.SkipsTheCompare, broken.ExpiresLate, broken.BringsBackAPurgedRecord]
+)
+def test_the_state_machine_fails(bug: type[ReferenceBackend]) -> None:
+    """Random steps against the model find the bug without being told where to look."""
+
+    class Machine(StoreMachine):
+        make = staticmethod(lambda folder: BackendDriver(broken.OnReference(bug)))
+
+    thorough = settings(max_examples=200, stateful_step_count=30, database=None, phases=[Phase.generate], print_blob=False)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Machine, settings=thorough)
 
 
 def test_a_power_that_is_not_refused_is_noticed() -> None:

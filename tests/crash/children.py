@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 Say = Callable[[str], None]
 Work = Callable[[Say], object]
 _FAILED = "\x15"
+_LONGEST_LIFE_S = 1800
+"""A child that hangs ends by itself, should the test that waits for it be ended first."""
 
 
 class ChildFailed(AssertionError):
@@ -71,6 +73,7 @@ def start(work: Work) -> Child:
     status = 1
     try:
         os.close(reading)
+        signal.alarm(_LONGEST_LIFE_S)
         work(lambda line: _write(writing, line))
         status = 0
     except BaseException:

@@ -24,6 +24,8 @@ def test_a_quick_run_writes_its_numbers(tmp_path: Path) -> None:
         assert found
         assert all(item["value"] > 0 and (item["reference"] is None) == (item["ratio"] is None) for item in found)
         assert any(item["ratio"] for item in found)
+    table = run("-m", "benchmarks.markdown", next((tmp_path / "out").glob("*.json")), cwd=ROOT).stdout
+    assert table.count("\n| ") == sum(map(len, written["results"].values())) + 1
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("out", "home")] == []
 
 

@@ -11,6 +11,8 @@ from tests.interop.programs import promised, run
 
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("demo"))
 WANTED = {"quickstart", "keyvalue", "time_travel", "scopes_and_expiry", "async_store", "bring_your_own_embedder"}
+WANTED |= {"langgraph_store_time_travel", "langmem_tools"}
+WANTED |= {"llamaindex_query_engine", "llamaindex_ingestion"}
 
 
 def test_the_examples_are_there() -> None:

@@ -97,10 +97,10 @@ _POWERS = frozenset(
 )
 
 
-class ItemsDriver(ItemVerbs, StoreDriver):
-    """``IndelibleStore``, reads and writes."""
+class _OpenItems(ItemVerbs, StoreDriver):
+    """A store of LangGraph on a place. A contract's reader writes nothing, so reading refreshes no time to live."""
 
-    face_powers = _POWERS | {Power.SWEEP, Power.SCOPES} | StoreDriver.store_powers
+    face_powers = _POWERS | StoreDriver.store_powers
     elsewhere_program = """
 import sys
 from indelible.testing import FakeClock
@@ -115,7 +115,13 @@ with IndelibleStore(path, index=index, namespace=("contract",), clock=FakeClock(
     def open(self) -> None:
         super().open()
         index: IndexConfig = {"embed": RecordingEmbeddings(), "fields": ["text"]}
-        self.items = IndelibleStore(self.store, index=index, namespace=("contract",))
+        self.items = IndelibleStore(self.store, index=index, ttl={"refresh_on_read": False}, namespace=("contract",))
+
+
+class ItemsDriver(_OpenItems):
+    """``IndelibleStore``, reads and writes."""
+
+    face_powers = _OpenItems.face_powers | {Power.SWEEP, Power.SCOPES}
 
     def forget_expired(self) -> int:
         return self.items.sweep_ttl()
@@ -168,11 +174,8 @@ class PastRecords(RecordReader):
         self.collection = collection
 
 
-class WrittenByItemsDriver(RecordReader, ItemsDriver):
+class WrittenByItemsDriver(RecordReader, _OpenItems):
     """Written through the store, read by the core."""
-
-    face_powers = _POWERS | StoreDriver.store_powers
-    elsewhere_program = ItemsDriver.elsewhere_program
 
     def open(self) -> None:
         super().open()
@@ -193,11 +196,8 @@ class WrittenByItemsDriver(RecordReader, ItemsDriver):
         return text_of(self.collection.get(key, include_expired=True))
 
 
-class ReadByItemsDriver(ItemsDriver):
+class ReadByItemsDriver(_OpenItems):
     """Written by the core, read through the store."""
-
-    face_powers = _POWERS | StoreDriver.store_powers
-    elsewhere_program = ItemsDriver.elsewhere_program
 
     def open(self) -> None:
         super().open()

@@ -213,7 +213,8 @@ HOSTILE = [
 def test_hostile_keys_and_values_are_only_text(text: str) -> None:
     """Each matches itself, and nothing is wider for it."""
     store = IndelibleVectorStore(":memory:")
-    store.add([node("key", **{text: "here"}), node("value", field=text), node("other", field="other", a={"b": "here"})])
+    strange: dict[str, Any] = {text: "here"}
+    store.add([node("key", **strange), node("value", field=text), node("other", field="other", a={"b": "here"})])
     assert matching(store, one(text, Op.EQ, "here")) == ["key"]
     assert matching(store, one("field", Op.EQ, text)) == ["value"]
     assert matching(store, one("field", Op.IN, [text])) == ["value"]
@@ -273,7 +274,8 @@ def oracle(tree: MetadataFilters, metadata: dict[str, Any]) -> bool | None:
 
 
 def holds(leaf: MetadataFilter, metadata: dict[str, Any]) -> bool:
-    found, value = metadata.get(leaf.key), leaf.value
+    found: Any = metadata.get(leaf.key)
+    value: Any = leaf.value
     if leaf.operator == Op.IS_EMPTY:
         return found is None or found in ("", [])
     if found is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from operator import mul
+
 import pytest
 from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddings
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
@@ -70,8 +73,8 @@ def test_hybrid_weighs_its_sides(nodes: IndelibleVectorStore) -> None:
     """The nearer alpha is to 1 the more the vector decides."""
     nodes.add([node("word", "fox", vector=[0, 1]), node("vector", "whale", vector=[1, 0])])
     query = {"query_str": "fox", "query_embedding": [1.0, 0.0], "similarity_top_k": 2, "mode": VectorStoreQueryMode.HYBRID}
-    assert nodes.query(VectorStoreQuery(**query, alpha=0.1)).ids == ["word", "vector"]  # type: ignore[arg-type]
-    assert nodes.query(VectorStoreQuery(**query, alpha=0.9)).ids == ["vector", "word"]  # type: ignore[arg-type]
+    assert nodes.query(VectorStoreQuery(**query, alpha=0.01)).ids == ["word", "vector"]  # type: ignore[arg-type]
+    assert nodes.query(VectorStoreQuery(**query, alpha=0.99)).ids == ["vector", "word"]  # type: ignore[arg-type]
 
 
 def test_hybrid_says_what_it_lacks(animals: IndelibleVectorStore) -> None:
@@ -88,16 +91,45 @@ ROOM = {"a": [1.0, 0.0, 0.1], "b": [1.0, 0.0, 0.11], "c": [0.6, 0.8, 0.0], "d": 
 QUERY = [1.0, 0.2, 0.1]
 
 
+def cosine(one: list[float], other: list[float]) -> float:
+    product: float = sum(map(mul, one, other))
+    return product / math.hypot(*one) / math.hypot(*other)
+
+
+def chosen(threshold: float, count: int) -> list[str]:
+    """Maximal marginal relevance by its definition: each is compared with all that were chosen before it."""
+    found: list[str] = []
+    while len(found) < count:
+        found.append(
+            max(
+                (name for name in ROOM if name not in found),
+                key=lambda name: (
+                    threshold * cosine(ROOM[name], QUERY)
+                    - (1 - threshold) * max((cosine(ROOM[name], ROOM[other]) for other in found), default=-cosine(ROOM[name], QUERY))
+                ),
+            )
+        )
+    return found
+
+
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 0.8, 1.0])
-def test_mmr_chooses_as_the_reference_does(nodes: IndelibleVectorStore, threshold: float) -> None:
+def test_mmr_chooses_what_is_near_and_different(nodes: IndelibleVectorStore, threshold: float) -> None:
     """By option or by the query's own field; the option wins."""
     nodes.add([node(name, vector=vector) for name, vector in ROOM.items()])
-    _, wanted = get_top_k_mmr_embeddings(QUERY, list(ROOM.values()), similarity_top_k=4, embedding_ids=list(ROOM), mmr_threshold=threshold)
     mmr = VectorStoreQueryMode.MMR
     query = VectorStoreQuery(query_embedding=QUERY, similarity_top_k=4, mode=mmr, mmr_threshold=threshold)
-    assert nodes.query(query).ids == wanted
+    assert nodes.query(query).ids == chosen(threshold, 4)
     other = VectorStoreQuery(query_embedding=QUERY, similarity_top_k=4, mode=mmr, mmr_threshold=1 - threshold)
-    assert nodes.query(other, mmr_threshold=threshold).ids == wanted
+    assert nodes.query(other, mmr_threshold=threshold).ids == chosen(threshold, 4)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 1.0])
+def test_mmr_begins_as_the_helper_of_llama_index_does(threshold: float, nodes: IndelibleVectorStore) -> None:
+    """That one compares with the last chosen only, so it may go its own way from the third on."""
+    nodes.add([node(name, vector=vector) for name, vector in ROOM.items()])
+    _, wanted = get_top_k_mmr_embeddings(QUERY, list(ROOM.values()), similarity_top_k=2, embedding_ids=list(ROOM), mmr_threshold=threshold)
+    query = VectorStoreQuery(query_embedding=QUERY, similarity_top_k=2, mode=VectorStoreQueryMode.MMR, mmr_threshold=threshold)
+    assert nodes.query(query, mmr_prefetch_k=5).ids == wanted
 
 
 def test_mmr_prefetch(nodes: IndelibleVectorStore) -> None:

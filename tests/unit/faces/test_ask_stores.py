@@ -157,6 +157,17 @@ def test_s24_a_collection_is_a_memory_too(store: MemoryStore) -> None:
     assert "elsewhere" not in everything.prompt
 
 
+def test_s24_a_collection_without_a_model_answers_by_words(store: MemoryStore) -> None:
+    """S24: any of the question's words will do, since a question is seldom made of the words of its answer; the rest is counted."""
+    notes = store.collection("notes")
+    for text in ("Ada likes green tea", "Bob drinks coffee", *(f"tea number {number} and{number}" for number in range(30))):
+        notes.put(text, text)
+    answer = ask_with_memory("What tea does Ada like?", notes, MODEL, limit=5)
+    assert shown(answer.prompt)[0] == "- Ada likes green tea (2026-01-01)"
+    assert (len(answer.used), answer.left_out) == (5, 26)
+    assert ask_with_memory("nothing of this kind", notes, MODEL).prompt == "nothing of this kind"
+
+
 def test_s25_a_store_as_it_was(store: MemoryStore, clock: FakeClock) -> None:
     """S25: ``at(version)`` gives the prompt that the model would have seen then, by version and by time."""
     then = datetime(2026, 1, 1, tzinfo=UTC)

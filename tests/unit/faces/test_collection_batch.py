@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import Collection, Delete, Get, InvalidInput, MemoryStore, Put, UnsupportedOperation, VersionConflict
-from indelible.testing import HashEmbedder
+from indelible import Collection, Delete, Get, InvalidInput, MemoryStore, Put, Read, UnsupportedOperation, VersionConflict
+from indelible.testing import FakeClock, HashEmbedder
 
 
 @pytest.fixture
@@ -47,6 +47,50 @@ def test_only_the_last_write_of_a_key_becomes_an_event(notes: Collection) -> Non
     results = notes.batch([Put("a", "1"), Put("b", "1"), Put("a", "2"), Delete("a"), Put("a", "3"), Put("b", "2"), Delete("b")])
     assert contents(results) == [None, None, None, None, "3", None, False]
     assert [len(notes.history(key)) for key in "ab"] == [1, 0]
+
+
+def test_events_come_in_the_order_of_the_writes_that_count(notes: Collection) -> None:
+    """A key written again stands where it was written last."""
+    first, second, third = notes.batch([Put("a", "1"), Put("b", "2"), Put("a", "3")])
+    assert (first, second.version, third.version) == (None, 1, 2)
+
+
+def test_reads_are_of_the_version_right_before_the_batch(path: Path, notes: Collection) -> None:
+    """Also when somebody else writes after they were read: then they are read again, as the log stood before the batch's first event."""
+    notes.put("a", "old")
+    seen: list[Collection] = []
+
+    def interrupted(view: Collection) -> str:
+        if not seen:
+            with MemoryStore(path, embedder=HashEmbedder(), clock=FakeClock()) as other:
+                other.collection("notes").put("a", "from elsewhere")
+        seen.append(view)
+        found = view.get("a")
+        assert found is not None
+        return found.content
+
+    results = notes.batch([Get("a"), Read(interrupted), Put("a", "new")])
+    assert contents(results) == ["from elsewhere", "from elsewhere", "new"]
+    assert results[2].version == 3
+    assert len(seen) == 2
+    with pytest.raises(UnsupportedOperation, match="past"):
+        seen[1].put("a", "lost")
+
+
+def test_reads_of_a_batch_are_of_one_version(path: Path, notes: Collection) -> None:
+    """Also in a batch that only reads: what others write meanwhile is in none of them."""
+    notes.put("a", "old")
+    seen: list[Collection] = []
+
+    def interrupted(view: Collection) -> list[str]:
+        if not seen:
+            with MemoryStore(path, embedder=HashEmbedder(), clock=FakeClock()) as other:
+                other.collection("notes").batch([Put("a", "new"), Put("b", "new")])
+        seen.append(view)
+        return [record.content for record in view.list()]
+
+    assert contents(notes.batch([Get("a"), Read(interrupted), Get("b")])) == ["old", ["old"], None]
+    assert contents(notes.batch([Get("a"), Get("b")])) == ["new", "new"]
 
 
 def test_a_batch_is_one_transaction(store: MemoryStore, notes: Collection) -> None:

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from indelible import Hit, MemoryStore, Record, where
 from indelible.errors import RecordNotFound
 from indelible.faces.facts_read import FactReads
-from indelible.testing import FakeClock
+from indelible.testing import FakeClock, SequentialIds
+from tests.unit.facts.stores import open_store
 from tests.unit.search.filter_strategies import METADATA
 
 WORDS = ("tea", "Tea", "café", "cafe", "茶", "茶葉", "server", "running", "runs", "the", "100%")
-SCOPES: tuple[dict[str, str], ...] = (
+SCOPES: tuple[dict[str, Any], ...] = (
     {"agent_id": "a", "user_id": "u"},
     {"agent_id": "a", "user_id": "u", "workspace_id": "w"},
     {"agent_id": "A", "user_id": "u"},
@@ -60,16 +61,28 @@ def steps(*more: str, ops: Sequence[str] = WRITES, most: int = 14) -> st.SearchS
 
 
 class Life:
-    """A store while steps are taken; steps that find nothing to act on do nothing."""
+    """A store while steps are taken, closed at the end; steps that find nothing to act on do nothing.
 
-    def __init__(self, store: MemoryStore, clock: FakeClock) -> None:
-        self.store = store
-        self.clock = clock
+    Args:
+        store: by default an empty one in memory, whose ids count up.
+        clock: the store's.
+    """
+
+    def __init__(self, store: MemoryStore | None = None, clock: FakeClock | None = None) -> None:
+        self.clock = clock or FakeClock()
+        self.store = store or open_store(clock=self.clock, new_id=SequentialIds())
         self.made: list[str] = []
 
-    def take(self, step: Step) -> None:
-        with suppress(RecordNotFound):
-            getattr(self, f"_{step.op}")(step)
+    def __enter__(self) -> Life:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.store.close()
+
+    def take(self, *script: Step) -> None:
+        for step in script:
+            with suppress(RecordNotFound):
+                getattr(self, f"_{step.op}")(step)
 
     def _picked(self, step: Step) -> str:
         if not self.made:
@@ -92,7 +105,9 @@ class Life:
         self._note(self.store.remember(step.text, context=context, ttl_ms=step.ttl_ms, **SCOPES[step.where]))
 
     def _many(self, step: Step) -> None:
-        self._note(*self.store.remember_many([step.text, {"content": step.text + " again", "metadata": step.metadata}], **SCOPES[step.where]))
+        self._note(
+            *self.store.remember_many([step.text, {"content": step.text + " again", "metadata": step.metadata}], **SCOPES[step.where])
+        )
 
     def _edit(self, step: Step) -> None:
         if step.flag:

@@ -31,10 +31,23 @@ def deep(levels: int) -> dict[str, Any]:
 CYCLE: dict[str, Any] = {}
 CYCLE["self"] = CYCLE
 
-BAD_CONTENT = ["", " \n\t ", None, 5, b"tea", ["tea"], "nul \x00", "lone \ud800", "x" * (MAX_TEXT_BYTES + 1), "é" * (MAX_TEXT_BYTES // 2 + 1)]
+BAD_CONTENT = [
+    "",
+    " \n\t ",
+    None,
+    5,
+    b"tea",
+    ["tea"],
+    "nul \x00",
+    "lone \ud800",
+    "x" * (MAX_TEXT_BYTES + 1),
+    "é" * (MAX_TEXT_BYTES // 2 + 1),
+]
 BAD_METADATA = [
-    "text", 5, ["a"], ("a", 1), True, {1: "a"}, {None: 1}, {"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}, {"a": (1,)}, {"a": {1, 2}},
-    {"a": object()}, {"a": "nul \x00"}, {"nul \x00": 1}, {"a": "\ud800"}, {"\udfff": 1}, {"a": datetime(2026, 1, 1)}, {"a": "x" * MAX_METADATA_BYTES},
+    "text", 5, ["a"], ("a", 1), True, {1: "a"}, {None: 1}, {"a": float("nan")}, {"a": float("inf")},
+    {"a": b"x"}, {"a": (1,)}, {"a": {1, 2}},
+    {"a": object()}, {"a": "nul \x00"}, {"nul \x00": 1}, {"a": "\ud800"}, {"\udfff": 1}, {"a": datetime(2026,
+    1, 1)}, {"a": "x" * MAX_METADATA_BYTES},
     deep(33), CYCLE, {"a": [[[{"b": float("nan")}]]]},
 ]  # fmt: skip
 BAD_TTL = [0, -1, 1.0, "5", True, False, 10**15, 2**80, [1], -(2**80)]
@@ -55,7 +68,9 @@ def test_s31_content(store: MemoryStore, bad: Any) -> None:
     assert (store.version, contents(store.list())) == (1, ["tea"])
 
 
-@pytest.mark.parametrize("good", ["x", " x ", "x" * MAX_TEXT_BYTES, "é" * (MAX_TEXT_BYTES // 2), "\x01\x1b\u202e\U000e0001", Text("sub")], ids=shortly)
+@pytest.mark.parametrize(
+    "good", ["x", " x ", "x" * MAX_TEXT_BYTES, "é" * (MAX_TEXT_BYTES // 2), "\x01\x1b\u202e\U000e0001", Text("sub")], ids=shortly
+)
 def test_s31_content_is_kept_as_it_is(store: MemoryStore, good: str) -> None:
     """Up to the limit, with white space, control characters and all."""
     assert store.remember(good).content == good
@@ -136,7 +151,9 @@ def test_s31_occurred_at(store: MemoryStore, bad: Any) -> None:
     assert store.version == 0
 
 
-@pytest.mark.parametrize("bad", [5, "soon", "2026-13-01", "2026-1-1", datetime(2026, 1, 1), {"a": 1}, [None], [[]], ["2026-01-01"] * 65], ids=shortly)
+@pytest.mark.parametrize(
+    "bad", [5, "soon", "2026-13-01", "2026-1-1", datetime(2026, 1, 1), {"a": 1}, [None], [[]], ["2026-01-01"] * 65], ids=shortly
+)
 def test_s31_context(store: MemoryStore, bad: Any) -> None:
     with pytest.raises(InvalidInput, match="context"):
         store.remember("tea", context=bad)
@@ -217,6 +234,7 @@ def test_an_embedder_that_is_none(bad: Any) -> None:
 
 def test_unknown_arguments_are_a_mistake_of_the_program(store: MemoryStore) -> None:
     """As with any Python function."""
-    for call in (lambda: store.count(nonsense=1), lambda: store.scopes(nonsense=1), lambda: store.recall("x", nonsense=1)):  # type: ignore[call-arg]
+    for verb, given in ((store.count, ()), (store.scopes, ()), (store.recall, ("x",)), (store.search_semantic, ("x",))):
+        call: Any = verb
         with pytest.raises(TypeError):
-            call()
+            call(*given, nonsense=1)

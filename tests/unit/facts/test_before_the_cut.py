@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import MemoryStore
+from indelible import InvalidInput, MemoryStore
 from indelible.search.filters import Filter, matches
 from indelible.testing import FakeClock, HashEmbedder
 from tests.unit.facts.random_facts import SCOPES, Life, Step, steps
@@ -63,15 +63,24 @@ def test_s44_five_nearest_expired_do_not_shrink_the_answer(store: MemoryStore, c
 @given(steps("purge"), st.sampled_from([{}, *SCOPES]), FILTERS, st.integers(1, 3), st.integers(0, 2))
 def test_s44_the_cut_comes_last(script: list[Step], scope: dict[str, Any], tree: Filter, limit: int, offset: int) -> None:
     """The best k of a filtered slice are the first k of the whole ranking with everything else taken out."""
-    clock = FakeClock()
-    life = Life(open_store(clock=clock), clock)
-    for step in script:
-        life.take(step)
-    wanted = {record.id for record in life.store.list(**scope) if matches(tree, record.metadata)}
-    for mode in ("semantic", "keyword"):
-        everything = [hit for hit in life.store.recall("tea cafe", mode=mode, limit=1000, include_expired=True) if hit.id in wanted]
-        found = life.store.recall("tea cafe", mode=mode, limit=limit, offset=offset, filters=tree, **scope)
-        assert [(hit.id, hit.score, hit.rank_score) for hit in found] == [
-            (hit.id, hit.score, hit.rank_score) for hit in everything[offset : offset + limit]
-        ]
-    life.store.close()
+    with Life() as life:
+        life.take(*script)
+        wanted = {record.id for record in life.store.list(**scope) if matches(tree, record.metadata)}
+        for mode in ("semantic", "keyword"):
+            everything = [hit for hit in life.store.recall("tea cafe", mode=mode, limit=1000, include_expired=True) if hit.id in wanted]
+            found = life.store.recall("tea cafe", mode=mode, limit=limit, offset=offset, filters=tree, **scope)
+            assert [(hit.id, hit.score, hit.rank_score) for hit in found] == [
+                (hit.id, hit.score, hit.rank_score) for hit in everything[offset : offset + limit]
+            ]
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid", "keyword"])
+def test_s44_a_function_of_the_record_is_applied_before_the_cut(store: MemoryStore, mode: str) -> None:
+    """For conditions beyond metadata; it sees the whole record, and its failure is our error."""
+    store.remember_many([{"content": "the very tea", "source": f"source {number}"} for number in range(20)])
+    found = store.recall("tea", limit=1, mode=mode, accept=lambda record: record.source == "source 3")
+    assert [hit.record.source for hit in found] == ["source 3"]
+    with pytest.raises(InvalidInput, match="ZeroDivisionError"):
+        store.recall("tea", mode=mode, accept=lambda record: bool(1 / 0))
+    with pytest.raises(InvalidInput, match="accept"):
+        store.recall("tea", mode=mode, accept="source 3")  # type: ignore[arg-type]  # that is the test

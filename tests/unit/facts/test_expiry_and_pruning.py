@@ -109,7 +109,11 @@ def mixed(store: MemoryStore, clock: FakeClock) -> list[Record]:
         store.remember("expired milk", user_id="v", ttl_ms=500),
     ]
     clock.advance(ms=1000)
-    records += [store.remember("new tea", user_id="u"), store.remember("new milk", user_id="v"), store.remember("forgotten tea", user_id="v")]
+    records += [
+        store.remember("new tea", user_id="u"),
+        store.remember("new milk", user_id="v"),
+        store.remember("forgotten tea", user_id="v"),
+    ]
     store.forget(records[-1].id)
     return records
 
@@ -136,15 +140,20 @@ def test_s73_a_dry_run_says_exactly_what_would_go_and_changes_nothing(
     store: MemoryStore, mixed: list[Record], conditions: dict[str, Any], expected: list[int]
 ) -> None:
     before = store.version
-    for arguments in ({}, {"confirm": True}, {"dry_run": True, "confirm": True}):
-        found = store.prune(**conditions, **arguments)
+    for found in (
+        store.prune(**conditions),
+        store.prune(**conditions, confirm=True),
+        store.prune(**conditions, dry_run=True, confirm=True),
+    ):
         assert (found.count, found.done, found.hard) == (len(expected), False, False)
         assert set(found.sample) == {mixed[index].id for index in expected}
     assert store.version == before
 
 
 @pytest.mark.parametrize(("conditions", "expected"), CONDITIONS)
-def test_s73_a_soft_prune_forgets_exactly_that(store: MemoryStore, mixed: list[Record], conditions: dict[str, Any], expected: list[int]) -> None:
+def test_s73_a_soft_prune_forgets_exactly_that(
+    store: MemoryStore, mixed: list[Record], conditions: dict[str, Any], expected: list[int]
+) -> None:
     done = store.prune(**conditions, **SOFT)
     assert (done.count, done.done, done.hard) == (len(expected), True, False)
     assert ids(store.list(include_expired=True)) == [record.id for index, record in enumerate(mixed[:5]) if index not in expected]
@@ -184,7 +193,7 @@ def test_s73_a_hard_prune_takes_what_is_forgotten_as_well(store: MemoryStore, mi
 )
 def test_s73_every_confirmation_is_needed(store: MemoryStore, mixed: list[Record], arguments: dict[str, Any]) -> None:
     before = store.version
-    with pytest.raises(InvalidInput, match="confirm|yes_i_really"):
+    with pytest.raises(InvalidInput, match=r"confirm|yes_i_really"):
         store.prune(user_id="u", **arguments)
     assert store.version == before
 

@@ -62,7 +62,24 @@ def test_s49_numbers_are_equal_to_themselves_only(numbers: list[float]) -> None:
                 assert store.list(filters={"n": near}) == []
 
 
-HOSTILE = ["'", '"', "'; DROP TABLE event; --", "$.a", "a.b", "a[0]", "%", "_", "\\", "\n", "\u2028", "null", "é", "e\u0301", "\U0001f600", ""]
+HOSTILE = [
+    "'",
+    '"',
+    "'; DROP TABLE event; --",
+    "$.a",
+    "a.b",
+    "a[0]",
+    "%",
+    "_",
+    "\\",
+    "\n",
+    "\u2028",
+    "null",
+    "é",
+    "e\u0301",
+    "\U0001f600",
+    "",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import IndelibleError, InvalidInput, MemoryStore
+from indelible import InvalidInput, MemoryStore
 from indelible.testing import FakeClock
 from tests.unit.facts.stores import contents, open_store
 
@@ -78,7 +79,9 @@ def test_s41_the_index_follows_every_write(store: MemoryStore) -> None:
         ("မြန်မာဘာသာ", ["မြန်မာ"], []),
     ],
 )
-def test_s42_scripts_without_spaces_are_found_by_their_characters(store: MemoryStore, text: str, queries: list[str], misses: list[str]) -> None:
+def test_s42_scripts_without_spaces_are_found_by_their_characters(
+    store: MemoryStore, text: str, queries: list[str], misses: list[str]
+) -> None:
     store.remember_many([text, "something else"])
     for query in queries:
         assert found(store, query) == {text}, query
@@ -101,8 +104,10 @@ def test_s42_mixed_scripts(store: MemoryStore) -> None:
 
 HOSTILE = [
     '"', '""', '"unclosed', "'", "*", "tea*", "AND", "tea AND", "OR", "NOT tea", "NEAR(", "NEAR(tea milk, 2)", "-", "-tea", "--", "a:b",
-    "content:tea", "words : tea", "^tea", "tea^2", "(", ")", "(tea", "{words}", "C++", "user@example.com", "100%", "%", "_", "\\", "/*", ";--",
-    "' OR 1=1 --", "tea; DROP TABLE event", "\ud83c\udf75".encode("utf-16", "surrogatepass").decode("utf-16"), "🍵 tea", "\u200b", "\u202etea",
+    "content:tea", "words : tea", "^tea", "tea^2", "(", ")", "(tea", "{words}", "C++", "user@example.com",
+    "100%", "%", "_", "\\", "/*", ";--",
+    "' OR 1=1 --", "tea; DROP TABLE event", "\ud83c\udf75".encode("utf-16",
+    "surrogatepass").decode("utf-16"), "🍵 tea", "\u200b", "\u202etea",
     "\x00", "tea\x00milk", "\x1b[31m", "\r\n", "\ufeff", "\ud800", "...", "!?", "\U000e0001", "a" * 5000, "١٢٣", "null", "+tea +milk",
 ]  # fmt: skip
 
@@ -155,12 +160,13 @@ def test_s45_signs_around_words_do_not_get_in_the_way(store: MemoryStore, query:
 
 @pytest.mark.parametrize("query", ["...", "!?", "-", '"', "()"])
 def test_s45_punctuation_alone_finds_nothing(store: MemoryStore, query: str) -> None:
-    store.remember("... !? - \" ()")
+    store.remember('... !? - " ()')
     assert store.search(query) == []
 
 
 @pytest.mark.parametrize(
-    "query", ["tea " * 25_000, "tea" * 33_000, "茶" * 33_000, " ".join(f"word{number}" for number in range(11_000)), '"' * 100_000, "茶 tea " * 15_000],
+    "query", ["tea " * 25_000, "tea" * 33_000, "茶" * 33_000,
+    " ".join(f"word{number}" for number in range(11_000)), '"' * 100_000, "茶 tea " * 15_000],
     ids=["repeated", "one word", "one run", "many words", "quotes", "mixed"],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
@@ -195,9 +201,7 @@ def test_s45_any_text_can_be_stored_and_asked(content: str, query: str) -> None:
             return
         for ask in (query, content):
             for mode in ("keyword", "hybrid", "semantic"):
-                try:
+                with suppress(InvalidInput):  # an empty query, or no Unicode
                     assert set(contents(store.recall(ask, mode=mode))) <= {content}
-                except IndelibleError as error:
-                    assert isinstance(error, InvalidInput)
         if store.search(content, match="any"):
             assert contents(store.search(content)) == [content]

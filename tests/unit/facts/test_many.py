@@ -33,7 +33,10 @@ def test_s83_records_come_in_the_order_of_the_items(store: MemoryStore) -> None:
 
 def test_s83_items_are_texts_or_arguments_of_remember(store: MemoryStore) -> None:
     made = store.remember_many(
-        ["plain", {"content": "own", "user_id": "v", "metadata": {"own": 1}, "key": "k"}], user_id="u", source="import", metadata={"common": 1}
+        ["plain", {"content": "own", "user_id": "v", "metadata": {"own": 1}, "key": "k"}],
+        user_id="u",
+        source="import",
+        metadata={"common": 1},
     )
     assert [(record.content, record.user_id, record.source, record.metadata, record.key) for record in made] == [
         ("plain", "u", "import", {"common": 1}, None),
@@ -43,7 +46,9 @@ def test_s83_items_are_texts_or_arguments_of_remember(store: MemoryStore) -> Non
     assert contents(store.remember_many(text for text in ("from", "a generator"))) == ["from", "a generator"]
 
 
-@pytest.mark.parametrize("bad", ["", "  ", None, 5, {"content": ""}, {"content": "x", "ttl_ms": 0}, {"content": "x", "nonsense": 1}, {}, ["x"], {5: 1}])
+@pytest.mark.parametrize(
+    "bad", ["", "  ", None, 5, {"content": ""}, {"content": "x", "ttl_ms": 0}, {"content": "x", "nonsense": 1}, {}, ["x"], {5: 1}]
+)
 def test_s83_one_bad_item_and_nothing_is_written(store: MemoryStore, bad: Any) -> None:
     """The message says which."""
     with pytest.raises(InvalidInput, match="item 2"):
@@ -122,7 +127,7 @@ def test_s32_a_retry_returns_the_first_record(store: MemoryStore) -> None:
 
 
 def test_s32_an_idempotency_key_belongs_to_its_scope(store: MemoryStore) -> None:
-    scopes: list[dict[str, str]] = [{}, {"user_id": "u"}, {"user_id": "u", "workspace_id": "w"}, {"agent_id": "b"}]
+    scopes: list[dict[str, Any]] = [{}, {"user_id": "u"}, {"user_id": "u", "workspace_id": "w"}, {"agent_id": "b"}]
     made = [store.remember("tea", idempotency_key="once", **scope) for scope in scopes]
     assert len(set(ids(made))) == len(scopes)
     assert [store.remember("tea", idempotency_key="once", **scope).id for scope in scopes] == ids(made)
@@ -232,13 +237,28 @@ def test_turns_may_be_mappings_with_any_argument(store: MemoryStore) -> None:
 
 def test_turns_under_keys_revise_and_still_name_what_was_before(store: MemoryStore) -> None:
     def told(text: str) -> list[Record]:
-        return store.remember_turns([{"role": "user", "content": text, "key": "turn-1"}, {"role": "user", "content": "after it", "key": "turn-2"}])
+        return store.remember_turns(
+            [{"role": "user", "content": text, "key": "turn-1"}, {"role": "user", "content": "after it", "key": "turn-2"}]
+        )
 
     first, again = told("zebra"), told("okapi")
     assert ids(first) == ids(again)
     assert again[1].context == (again[0].id,)
     assert contents(store.list()) == ["okapi", "after it"]
     assert (ids(store.search("zebra")), ids(store.search("okapi after"))) == ([], [again[1].id])
+
+
+def test_turns_that_must_not_repeat_still_name_what_was_before(store: MemoryStore) -> None:
+    """The neighbour of a turn is the memory that its predecessor stands for, wherever that came from."""
+    hello = store.remember("hello")
+    made = store.remember_turns(
+        [("user", "hello"), ("assistant", "zebra"), ("user", "okay"), ("user", "okay"), ("user", "after it")], dedup=True
+    )
+    assert made[0] == hello
+    assert made[2].id == made[3].id
+    assert [record.context for record in made] == [(), (hello.id,), (made[1].id,), (made[1].id,), (made[2].id,)]
+    assert ids(store.search("hello zebra")) == [made[1].id]
+    assert ids(store.search("okay after")) == [made[4].id]
 
 
 def test_a_conversation_sent_again_is_recognised(store: MemoryStore) -> None:
@@ -249,7 +269,19 @@ def test_a_conversation_sent_again_is_recognised(store: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["text", ("user",), ("a", "b", "c"), 5, None, ("user", None), (5, "x"), {"role": "u"}, {"content": "x", "metadata": 5}, {"content": "x", "y": 1}]
+    "bad",
+    [
+        "text",
+        ("user",),
+        ("a", "b", "c"),
+        5,
+        None,
+        ("user", None),
+        (5, "x"),
+        {"role": "u"},
+        {"content": "x", "metadata": 5},
+        {"content": "x", "y": 1},
+    ],
 )
 def test_a_bad_turn_is_named_and_nothing_is_written(store: MemoryStore, bad: Any) -> None:
     with pytest.raises(InvalidInput, match="turn 1"):

@@ -12,23 +12,17 @@ from hypothesis import strategies as st
 from indelible import InvalidInput, MemoryStore
 from indelible.base.clock import datetime_from_ms
 from indelible.faces.facts_read import FactReads
-from indelible.testing import FakeClock, SequentialIds
+from indelible.testing import FakeClock
 from tests.unit.facts.random_facts import Life, Step, answers, steps
 from tests.unit.facts.stores import contents, open_store
-
-
-def fresh() -> Life:
-    clock = FakeClock()
-    return Life(open_store(clock=clock, new_id=SequentialIds()), clock)
 
 
 @given(steps(most=10), st.booleans())
 def test_s50_the_past_is_what_a_store_of_that_time_says(script: list[Step], bm25: bool) -> None:
     """Every answer, with ids, order and scores: by version and by the time at which that version was the newest."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, Life() as then, Life() as now:
         if bm25:
             patch.setenv("MEMORY_FTS5_BM25", "1")
-        then, now = fresh(), fresh()
         taken: list[tuple[int, int, dict[str, object]]] = []
         for step in script:
             before = then.store.version
@@ -42,8 +36,6 @@ def test_s50_the_past_is_what_a_store_of_that_time_says(script: list[Step], bm25
             newest_then = [other for other, ms, _ in taken if ms == at_ms][-1]
             if newest_then == version:
                 assert answers(now.store.at(datetime_from_ms(at_ms)), then.made) == said
-        then.store.close()
-        now.store.close()
 
 
 def asked(reads: FactReads, **when: object) -> list[list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indelible import FeedbackSettings, InvalidInput, MemoryStore, Recency
+from indelible import FeedbackSettings, InvalidInput, MemoryStore, Mmr, Recency
 from indelible.testing import FakeClock, HashEmbedder
 from tests.unit.facts.stores import contents, ids, open_store, other_process
 
@@ -136,6 +136,23 @@ def test_s43_mmr_trades_nearness_for_variety(clock: FakeClock) -> None:
             assert sorted(contents(store.recall("1 0", mmr=balance))) == sorted(["10 1", "10 2", "0 1", "-1 3"])
 
 
+def test_s43_mmr_chooses_from_a_pool(clock: FakeClock) -> None:
+    """What lies beyond follows in order of nearness."""
+    with open_store(clock=clock, embedder=TwoNumbers()) as store:
+        store.remember_many(["10 1", "10 2", "0 1", "-1 3"])
+        assert contents(store.recall("1 0", mmr=Mmr(0.0, pool=3))) == ["10 1", "0 1", "10 2", "-1 3"]
+        assert (
+            contents(store.recall("1 0", mmr=Mmr(0.0, pool=0)))
+            == contents(store.recall("1 0", mmr=Mmr(1.0)))
+            == contents(store.recall("1 0"))
+        )
+        assert contents(store.recall("1 0", limit=1, offset=1, mmr=0.0)) == ["-1 3"]
+    bad: list[dict[str, Any]] = [{"balance": 2}, {"balance": "x"}, {"balance": None}, {"pool": -1}, {"pool": 1.5}, {"pool": True}]
+    for each in bad:
+        with pytest.raises(InvalidInput):
+            Mmr(**each)
+
+
 def test_s43_recency_is_over_when_it_happened(store: MemoryStore) -> None:
     """Not over when it was told; a nudge of at most its weight, and never more than the difference that it may bridge."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -154,12 +171,14 @@ def test_s43_recency_is_over_when_it_happened(store: MemoryStore) -> None:
 def test_s43_priors_never_admit_or_hide(store: MemoryStore) -> None:
     store.remember_many(["tea one", "tea two", "milk"])
     store.feedback(store.search("two")[0].id, "down")
-    for verb, options in ((store.search, {}), (store.recall, {"min_score": 0.3})):
-        plain = set(ids(verb("tea", **options)))  # type: ignore[operator]  # both are verbs
-        assert set(ids(verb("tea", recency=1.0, feedback=FeedbackSettings(1.0, 9), **options))) == plain  # type: ignore[operator]
+    strong: dict[str, Any] = {"recency": 1.0, "feedback": FeedbackSettings(1.0, 9)}
+    assert set(ids(store.search("tea", **strong))) == set(ids(store.search("tea")))
+    assert set(ids(store.recall("tea", min_score=0.3, **strong))) == set(ids(store.recall("tea", min_score=0.3)))
 
 
-@pytest.mark.parametrize("bad", [{"weight": -1}, {"weight": 2}, {"weight": "x"}, {"weight": None}, {"half_life": 5}, {"half_life": timedelta(0)}])
+@pytest.mark.parametrize(
+    "bad", [{"weight": -1}, {"weight": 2}, {"weight": "x"}, {"weight": None}, {"half_life": 5}, {"half_life": timedelta(0)}]
+)
 def test_s43_bad_recency_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         Recency(**bad)
@@ -207,7 +226,9 @@ def test_s47_ties_are_newest_first_also_after_reopening_and_rebuilding(path: Pat
         tied = [record.id for record in records if record.content == "tea time"]
         newest_first = tied[::-1]
         assert ids(store.recall("tea time", mode=mode, limit=len(tied))) == newest_first
-        assert len({hit.rank_score for hit in store.recall("tea time", mode=mode, limit=len(tied))}) == (1 if mode != "hybrid" else len(tied))
+        assert len({hit.rank_score for hit in store.recall("tea time", mode=mode, limit=len(tied))}) == (
+            1 if mode != "hybrid" else len(tied)
+        )
         store.rebuild()
         assert ids(store.recall("tea time", mode=mode, limit=len(tied))) == newest_first
         store.edit(tied[0], metadata={"touched": True})

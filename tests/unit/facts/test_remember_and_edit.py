@@ -20,7 +20,8 @@ def everything(**changes: Any) -> dict[str, Any]:
     """Every argument of remember but the content."""
     return {
         "agent_id": "a", "user_id": "u", "org_id": "o", "workspace_id": "w", "metadata": {"tags": ["x"]}, "ttl_ms": 5000, "key": "k",
-        "source": "chat", "parent": "session-1", "occurred_at": NOW - timedelta(days=1), "context": ["2025-12-31"], "idempotency_key": "once",
+        "source": "chat", "parent": "session-1", "occurred_at": NOW - timedelta(days=1),
+        "context": ["2025-12-31"], "idempotency_key": "once",
         "dedup": False,
     } | changes  # fmt: skip
 
@@ -59,7 +60,8 @@ def test_s30_agent_and_user_come_from_the_call_the_view_the_environment_or_a_def
 def test_s30_a_store_may_insist_on_a_scope(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_AGENT_ID", "a")
     with open_store(clock=clock, require_scope=True) as store:
-        for given in ({}, {"agent_id": "a"}, {"user_id": "u"}):
+        incomplete: list[dict[str, Any]] = [{}, {"agent_id": "a"}, {"user_id": "u"}]
+        for given in incomplete:
             with pytest.raises(InvalidInput, match=r"require_scope"):
                 store.remember("x", **given)
             with pytest.raises(InvalidInput, match=r"require_scope"):
@@ -116,7 +118,7 @@ def test_s32_a_key_is_unique_within_its_scope(store: MemoryStore) -> None:
     again = store.remember("two", key="k", user_id="u")
     assert (again.id, again.created_at, again.version) == (first.id, first.created_at, 2)
     assert (again.metadata, again.expires_at) == ({}, None)
-    others = [{"user_id": "v"}, {"user_id": "u", "workspace_id": "w"}, {"user_id": "u", "agent_id": "b"}, {"user_id": "u", "org_id": "o"}]
+    others: list[dict[str, Any]] = [{"user_id": "v"}, *({"user_id": "u", name: "x"} for name in ("workspace_id", "agent_id", "org_id"))]
     made = {store.remember("other", key="k", **scope).id for scope in others}
     assert len(made) == 4
     assert first.id not in made
@@ -229,7 +231,13 @@ def test_s33_nothing_to_change_is_refused(store: MemoryStore) -> None:
 def test_s34_a_forgotten_memory_is_gone_from_every_answer_and_kept_in_history(store: MemoryStore) -> None:
     record = store.remember("tea")
     assert store.forget(record.id) is True
-    for found in (store.list(), store.recall("tea"), store.search("tea"), store.recall("tea", mode="hybrid"), store.list(include_expired=True)):
+    for found in (
+        store.list(),
+        store.recall("tea"),
+        store.search("tea"),
+        store.recall("tea", mode="hybrid"),
+        store.list(include_expired=True),
+    ):
         assert found == []
     assert store.get(record.id) is None
     assert store.count() == 0
@@ -251,14 +259,14 @@ def test_s34_an_unknown_id_is_not_found(store: MemoryStore, unknown: str) -> Non
     assert store.history(unknown) == []
     assert store.forget(unknown) is False
     assert store.purge(unknown) == 0
-    for call in (
-        lambda: store.edit(unknown, content="x"),
-        lambda: store.undo(unknown),
-        lambda: store.restore(unknown, 1),
-        lambda: store.feedback(unknown, "up"),
-    ):
-        with pytest.raises(RecordNotFound):
-            call()
+    with pytest.raises(RecordNotFound):
+        store.edit(unknown, content="x")
+    with pytest.raises(RecordNotFound):
+        store.undo(unknown)
+    with pytest.raises(RecordNotFound):
+        store.restore(unknown, 1)
+    with pytest.raises(RecordNotFound):
+        store.feedback(unknown, "up")
     assert store.version == 1
 
 

@@ -19,13 +19,13 @@ def scored(reads: FactReads) -> list[list[tuple[str, float | None, float]]]:
     """Texts with their scores, in order, by every way of searching."""
     found = []
     for query in QUERIES:
-        for hits in (
+        answers = (
             reads.search(query, limit=100),
             reads.search(query, match="any", limit=100),
             reads.recall(query, limit=100),
             reads.recall(query, mode="hybrid", limit=100),
-        ):
-            found.append([(hit.content, hit.score, hit.rank_score) for hit in hits])
+        )
+        found += [[(hit.content, hit.score, hit.rank_score) for hit in hits] for hits in answers]
     return found
 
 
@@ -38,24 +38,20 @@ def copy_of(records: list[Record], clock: FakeClock) -> MemoryStore:
 
 
 @given(steps("purge"), st.sampled_from(SCOPES), st.booleans())
-def test_s41_other_scopes_and_other_versions_never_change_a_score(script: list[Step], scope: dict[str, str], bm25: bool) -> None:
+def test_s41_other_scopes_and_other_versions_never_change_a_score(script: list[Step], scope: dict[str, Any], bm25: bool) -> None:
     """The slice alone in a store of its own, without its past, has the very same hits and scores; so has it in every past version."""
-    clock = FakeClock()
-    life = Life(open_store(clock=clock), clock)
-    for step in script:
-        life.take(step)
-    view = life.store.scope(**scope)
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, Life() as life:
+        life.take(*script)
+        view = life.store.scope(**scope)
         if bm25:
             patch.setenv("MEMORY_FTS5_BM25", "1")
         for reads in (view, view.at(life.store.version // 2)):
-            with copy_of(reads.list(), clock) as copy:
+            with copy_of(reads.list(), life.clock) as copy:
                 assert scored(reads) == scored(copy)
-    life.store.close()
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(SCOPES)), min_size=1, max_size=8))
-def test_s41_both_ways_of_scoring_find_the_same(facts: list[tuple[str, dict[str, str]]]) -> None:
+def test_s41_both_ways_of_scoring_find_the_same(facts: list[tuple[str, dict[str, Any]]]) -> None:
     """bm25 only orders them otherwise."""
     with open_store() as store, pytest.MonkeyPatch.context() as patch:
         for text, scope in facts:

@@ -39,7 +39,7 @@ def cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def test_facts_are_durable_in_a_local_sqlite_database(store: MemoryStore, path: Path) -> None:
-    """"memory stores durable facts for AI agents in a local SQLite database." """
+    """ "memory stores durable facts for AI agents in a local SQLite database." """
     store.remember("Ada prefers tea")
     assert other_process(path, "print([record.content for record in store.list()])") == "['Ada prefers tea']"
     store.close()
@@ -64,20 +64,20 @@ def test_a_memory_is_text_with_a_vector_metadata_scopes_and_an_expiry(store: Mem
 
 
 def test_ids_are_primary_keys(store: MemoryStore) -> None:
-    """"id: UUID primary key": no two memories share one."""
+    """ "id: UUID primary key": no two memories share one."""
     records = store.remember_many(["the same text"] * 20)
     assert len({record.id for record in records}) == 20
 
 
 def test_no_expiry_means_forever(store: MemoryStore, clock: FakeClock) -> None:
-    """"expires_at: Optional TTL; NULL means forever." """
+    """ "expires_at: Optional TTL; NULL means forever." """
     assert store.remember("Ada prefers tea").expires_at is None
     clock.advance(ms=1000 * 365 * 86_400_000)
     assert contents(store.list()) == ["Ada prefers tea"]
 
 
 def test_the_vector_is_generated_from_the_content(store: MemoryStore) -> None:
-    """"embedding: 256-dimensional vector generated from content": of nothing else, and anew when the content changes."""
+    """ "embedding: 256-dimensional vector generated from content": of nothing else, and anew when the content changes."""
     one = store.remember("Ada prefers tea", metadata={"a": 1}, user_id="ada")
     two = store.remember("Ada prefers tea", metadata={"b": 2}, user_id="bob", source="elsewhere")
     vectors = [record.vectors for record in (store.get(one.id, with_vectors=True), store.get(two.id, with_vectors=True)) if record]
@@ -88,9 +88,9 @@ def test_the_vector_is_generated_from_the_content(store: MemoryStore) -> None:
 
 
 def test_similar_meanings_are_close_even_in_different_words(store: MemoryStore) -> None:
-    """"Two pieces of text with similar meaning get vectors that are close together [...] even if they use different words." """
+    """ "Two pieces of text with similar meaning get vectors that are close together [...] even if they use different words." """
     texts = ("The physician examined her patient", "A doctor looked at the sick man", "Quarterly revenue of the steel company rose")
-    vectors = []
+    vectors: list[tuple[float, ...]] = []
     for text in texts:
         record = store.get(store.remember(text).id, with_vectors=True)
         assert record is not None
@@ -103,14 +103,14 @@ def test_similar_meanings_are_close_even_in_different_words(store: MemoryStore) 
 
 
 def test_the_default_database_is_in_the_home_folder(tmp_path: Path) -> None:
-    """"The default database lives at: ~/.memory/default.db"; everything is created on first use."""
+    """ "The default database lives at: ~/.memory/default.db"; everything is created on first use."""
     with MemoryStore() as store:
         store.remember("Ada prefers tea")
     assert (tmp_path / "home" / ".memory" / "default.db").is_file()
 
 
 def test_a_variable_overrides_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"You can override it with --db or the MEMORY_DB_PATH environment variable." """
+    """ "You can override it with --db or the MEMORY_DB_PATH environment variable." """
     monkeypatch.setenv("MEMORY_DB_PATH", str(tmp_path / "new" / "folders" / "mine.db"))
     with MemoryStore() as store:
         store.remember("Ada prefers tea")
@@ -119,7 +119,7 @@ def test_a_variable_overrides_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_tables_and_indexes_are_made_on_first_use(store: MemoryStore, path: Path) -> None:
-    """"The binary creates the database, tables, and indexes automatically on first use." """
+    """ "The binary creates the database, tables, and indexes automatically on first use." """
     store.close()
     with closing(sqlite3.connect(path)) as raw:
         kinds = {row[0] for row in raw.execute("SELECT type FROM sqlite_schema")}
@@ -127,14 +127,14 @@ def test_tables_and_indexes_are_made_on_first_use(store: MemoryStore, path: Path
 
 
 def test_it_keeps_a_write_ahead_log(store: MemoryStore, path: Path) -> None:
-    """"memory keeps a write-ahead log (WAL) for concurrency." """
+    """ "memory keeps a write-ahead log (WAL) for concurrency." """
     store.remember("Ada prefers tea")
     assert path.with_name("facts.db-wal").stat().st_size > 0
     assert store.doctor().pragmas["journal_mode"] == "wal"
 
 
 def test_vacuum_checkpoints_and_reclaims_space(store: MemoryStore, path: Path) -> None:
-    """"Call memory_vacuum to run a SQLite checkpoint and reclaim space after large deletions or imports." """
+    """ "Call memory_vacuum to run a SQLite checkpoint and reclaim space after large deletions or imports." """
     records = store.remember_many([f"number {number}" for number in range(60)], metadata={"filling": "large " * 1000})
     for record in records:
         store.purge(record.id)
@@ -148,14 +148,14 @@ def test_vacuum_checkpoints_and_reclaims_space(store: MemoryStore, path: Path) -
 
 
 def test_no_external_call_is_made(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"No external API call is made for embedding or recall." """
+    """ "No external API call is made for embedding or recall." """
     monkeypatch.setattr(socket, "socket", None)
     store.remember("Ada prefers tea")
     assert contents(store.recall("what does Ada drink?")) == ["Ada prefers tea"]
 
 
 def test_the_model_is_loaded_by_the_first_semantic_call(tmp_path: Path) -> None:
-    """"On first recall or semantic search the binary [...] loads the model": not before."""
+    """ "On first recall or semantic search the binary [...] loads the model": not before."""
     program = """
 import sys
 def loaded():
@@ -172,7 +172,7 @@ print(loaded())
 
 
 def test_recall_finds_the_nearest_by_cosine_with_content_metadata_and_score(store: MemoryStore) -> None:
-    """"searches the database for the nearest neighbours by cosine similarity. Results include [...]"; "higher is closer"."""
+    """ "searches the database for the nearest neighbours by cosine similarity. Results include [...]"; "higher is closer"."""
     texts = ["Ada drinks green tea every morning", "The server room is on the third floor", "Bob plays the violin"]
     for number, text in enumerate(texts):
         store.remember(text, metadata={"number": number})
@@ -190,7 +190,7 @@ def test_recall_finds_the_nearest_by_cosine_with_content_metadata_and_score(stor
 
 
 def test_recall_is_scoped_by_the_identity_given(store: MemoryStore) -> None:
-    """"If you pass agent_id and user_id, memory searches within that slice. Adding workspace_id narrows it further." """
+    """ "If you pass agent_id and user_id, memory searches within that slice. Adding workspace_id narrows it further." """
     for agent, user, workspace in (("a", "u", "w"), ("a", "u", "x"), ("a", "u", None), ("a", "v", "w"), ("b", "u", "w")):
         store.remember(f"tea of {agent} {user} {workspace}", agent_id=agent, user_id=user, workspace_id=workspace)
     inside = store.recall("tea", limit=10, agent_id="a", user_id="u")
@@ -202,14 +202,14 @@ def test_recall_is_scoped_by_the_identity_given(store: MemoryStore) -> None:
 
 
 def test_search_is_for_exact_words(store: MemoryStore) -> None:
-    """"memory_search is a keyword search over stored content. Use it when you know exact words." """
+    """ "memory_search is a keyword search over stored content. Use it when you know exact words." """
     store.remember_many(["invoice INV-2041 was paid", "the bill was settled", "invoice INV-2042 is open"])
     assert contents(store.search("INV-2041")) == ["invoice INV-2041 was paid"]
     assert store.search("payment") == []
 
 
 def test_search_semantic_takes_metadata_filters(store: MemoryStore) -> None:
-    """"memory_search_semantic is a semantic search with optional metadata filters." """
+    """ "memory_search_semantic is a semantic search with optional metadata filters." """
     store.remember("Ada drinks tea", metadata={"kind": "fact"})
     store.remember("Ada drinks coffee", metadata={"kind": "guess"})
     assert len(store.search_semantic("beverages")) == 2
@@ -217,13 +217,13 @@ def test_search_semantic_takes_metadata_filters(store: MemoryStore) -> None:
 
 
 def test_keyword_search_scores_by_term_frequency(store: MemoryStore) -> None:
-    """"By default keyword search scores by term frequency." """
+    """ "By default keyword search scores by term frequency." """
     store.remember_many(["tea", "tea tea tea", "tea and tea"])
     assert [(hit.content, hit.rank_score) for hit in store.search("tea")] == [("tea tea tea", 3.0), ("tea and tea", 2.0), ("tea", 1.0)]
 
 
 def test_a_variable_opts_into_bm25(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"Set MEMORY_FTS5_BM25=1 to opt into FTS5 BM25 scoring instead": a short text about it beats a long one that mentions it twice."""
+    """ "Set MEMORY_FTS5_BM25=1 to opt into FTS5 BM25 scoring instead": a short text about it beats a long one that mentions it twice."""
     long = "tea and tea " + "with many other words in between " * 10
     store.remember_many([long, "tea", "water"])
     assert contents(store.search("tea")) == [long, "tea"]
@@ -233,7 +233,7 @@ def test_a_variable_opts_into_bm25(store: MemoryStore, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("verb", ["recall", "search", "search_semantic"])
 def test_feedback_nudges_only_when_opted_in(store: MemoryStore, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
-    """"Optional feedback-aware re-ranking (opt in with MEMORY_FEEDBACK_RERANK) nudges recall and search results using the up/down
+    """ "Optional feedback-aware re-ranking (opt in with MEMORY_FEEDBACK_RERANK) nudges recall and search results using the up/down
     feedback history stored with each memory." """
     first, second = store.remember_many(["Ada likes green tea", "Ada likes black tea"])
     before = contents(getattr(store, verb)("tea"))
@@ -248,7 +248,7 @@ def test_feedback_nudges_only_when_opted_in(store: MemoryStore, monkeypatch: pyt
 
 
 def test_expired_memories_stay_until_housekeeping(store: MemoryStore, clock: FakeClock) -> None:
-    """"Expired memories are not returned by recall or search, but they remain in the database until you run memory_forget_expired or
+    """ "Expired memories are not returned by recall or search, but they remain in the database until you run memory_forget_expired or
     memory_prune." """
     short, long, ever = store.remember("tea one", ttl_ms=TTL), store.remember("tea two", ttl_ms=2 * TTL), store.remember("tea three")
     clock.advance(ms=TTL)
@@ -263,7 +263,7 @@ def test_expired_memories_stay_until_housekeeping(store: MemoryStore, clock: Fak
 
 
 def test_housekeeping_is_manual(store: MemoryStore, path: Path, clock: FakeClock) -> None:
-    """"Housekeeping tools are manual": no other verb, and no reopening, ever deletes what has expired."""
+    """ "Housekeeping tools are manual": no other verb, and no reopening, ever deletes what has expired."""
     record = store.remember("tea", ttl_ms=TTL)
     clock.advance(ms=100 * TTL)
     store.remember("water")
@@ -280,7 +280,7 @@ def test_housekeeping_is_manual(store: MemoryStore, path: Path, clock: FakeClock
 
 
 def test_vectors_and_content_stay_in_the_file(store: MemoryStore, path: Path, tmp_path: Path) -> None:
-    """"Vectors and content stay in your SQLite file": nothing is written anywhere else."""
+    """ "Vectors and content stay in your SQLite file": nothing is written anywhere else."""
     store.remember("Ada prefers tea")
     store.recall("tea")
     store.close()

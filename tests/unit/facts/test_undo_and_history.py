@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indelible import InvalidInput, MemoryStore, Op, Record, RecordNotFound
+from indelible import InvalidInput, MemoryStore, Record, RecordNotFound
 from indelible.testing import FakeClock
 from tests.unit.facts.stores import contents, ids, open_store
 

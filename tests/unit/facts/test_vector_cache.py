@@ -21,6 +21,8 @@ from tests.crash import children
 from tests.unit.facts.random_facts import QUERIES, SCOPES, Life, Step, seen, steps
 from tests.unit.facts.stores import contents, ids, open_store, other_process
 
+EVERYTHING: dict[str, Any] = {}
+
 
 @pytest.fixture
 def counted(clock: FakeClock) -> tuple[MemoryStore, FlakyBackend]:
@@ -112,16 +114,14 @@ def test_the_cache_is_bounded(clock: FakeClock) -> None:
 @given(steps("purge", "beside", "beside", most=10))
 def test_cached_answers_are_uncached_answers(script: list[Step]) -> None:
     """After any writes, asked after each of them, in every slice."""
-    clock = FakeClock()
-    life = Life(open_store(clock=clock), clock)
-    for step in script:
-        life.take(step)
-        with_none = MemoryStore(":memory:", backend=life.store._engine.backend, clock=clock, embedder=HashEmbedder())
-        for scope in ({}, SCOPES[0], SCOPES[3]):
-            for mode in ("semantic", "hybrid"):
-                cached = seen(life.store.recall(QUERIES[0], mode=mode, limit=20, **scope))
-                assert cached == seen(with_none.recall(QUERIES[0], mode=mode, limit=20, **scope))
-    life.store.close()
+    with Life() as life:
+        for step in script:
+            life.take(step)
+            with_none = MemoryStore(":memory:", backend=life.store._engine.backend, clock=life.clock, embedder=HashEmbedder())
+            for scope in SCOPES[0], SCOPES[3], EVERYTHING:
+                for mode in ("semantic", "hybrid"):
+                    cached = seen(life.store.recall(QUERIES[0], mode=mode, limit=20, **scope))
+                    assert cached == seen(with_none.recall(QUERIES[0], mode=mode, limit=20, **scope))
 
 
 def test_two_handles_in_one_process(kept: MemoryStore, path: Path, clock: FakeClock) -> None:

@@ -14,6 +14,7 @@ from indelible.embed import OnnxEmbedder, resolve
 from indelible.testing import FakeClock, HashEmbedder
 from tests.unit.facts.stores import contents, ids, open_store, other_process
 
+
 def by_length(texts: list[str]) -> list[list[float]]:
     return [[float(len(text)), 10.0] for text in texts]
 
@@ -188,7 +189,9 @@ def test_another_process_makes_what_was_missing(path: Path, clock: FakeClock) ->
     """The vectors are written by whoever recalls first, and are there for all."""
     with MemoryStore(path, clock=clock, embedder="static") as store:
         store.remember("tea")
-    other_process(path, "import sys\nsys.modules['onnxruntime'] = None\nown = MemoryStore(sys.argv[1])\nown.remember('green tea')\nown.close()")
+    other_process(
+        path, "import sys\nsys.modules['onnxruntime'] = None\nown = MemoryStore(sys.argv[1])\nown.remember('green tea')\nown.close()"
+    )
     with MemoryStore(path, clock=clock, embedder="static") as store:
         assert sum(store.health().vectors.values()) == 1
         assert len(store.recall("tea")) == 2

@@ -33,11 +33,12 @@ class IndelibleByteStore(ByteStore):
         Raises:
             InvalidInput: a key that is no text, or a value that is no bytes; nothing was set.
         """
-        values = dict(key_value_pairs)
-        for key, value in values.items():
+        for key, value in key_value_pairs:
+            if not isinstance(key, str):
+                raise InvalidInput(f"a key must be a str, got {type(key).__name__}")
             if not isinstance(value, bytes):
                 raise InvalidInput(f"the value of {key!r} must be bytes, got {type(value).__name__}")
-        self._cache.put_many(values, ttl_ms=self._ttl_ms)
+        self._cache.put_many(dict(key_value_pairs), ttl_ms=self._ttl_ms)
 
     def mdelete(self, keys: Sequence[str]) -> None:
         """Remove keys, in one transaction. What is not there is fine."""

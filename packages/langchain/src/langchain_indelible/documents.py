@@ -28,6 +28,7 @@ def with_provenance(hit: Hit) -> Document:
         "source": record.source,
         "occurred_at": record.occurred_at.isoformat(),
         "score": hit.score,
+        "rank_score": hit.rank_score,
         "why": list(hit.why),
     }
     document = document_of(record)

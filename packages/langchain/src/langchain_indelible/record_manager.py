@@ -29,13 +29,16 @@ class IndelibleRecordManager(RecordManager):
     Args:
         vectorstore: whose documents.
         namespace: keeps several apart; documents that one manager cleans up are those it noted.
+        exclusive: nothing but this manager's ``index`` fills the vector store. Then a full clean-up also takes documents that were never
+            noted: those that a crash left behind and that the source has no more.
     """
 
-    def __init__(self, vectorstore: IndelibleVectorStore, namespace: str = "index") -> None:
+    def __init__(self, vectorstore: IndelibleVectorStore, namespace: str = "index", *, exclusive: bool = False) -> None:
         super().__init__(namespace)
         self._documents = vectorstore.collection
         # Two scopes of one namespace have documents of their own, so their managers must not know each other's keys.
         place = json.dumps([self._documents.namespace, self._documents.scope], ensure_ascii=False)
+        self._exclusive = exclusive
         self._cache = vectorstore.store.collection("record manager", namespace, place, cache=True)
         self._last = 0
         self._lock = threading.Lock()
@@ -96,9 +99,12 @@ class IndelibleRecordManager(RecordManager):
             group_ids: only of these groups.
             limit: how many at most.
         """
-        found = [(entry["time"], key) for key, entry in self._cache.list() if key != _CLOCK and _in_group(entry, group_ids)]
+        noted = {key.removeprefix(_KEY): entry for key, entry in self._cache.list() if key != _CLOCK}
+        found = [(entry["time"], key) for key, entry in noted.items() if group_ids is None or entry["group"] in group_ids]
+        if self._exclusive and group_ids is None:
+            found += [(0, record.key) for record in self._documents.list() if record.key is not None and record.key not in noted]
         wanted = [key for at, key in sorted(found) if (before is None or at / 1e6 < before) and (after is None or at / 1e6 > after)]
-        return [key.removeprefix(_KEY) for key in wanted[:limit]]
+        return wanted[:limit]
 
     def delete_keys(self, keys: Sequence[str]) -> None:
         """Note nothing more of keys. Their documents stay."""
@@ -135,7 +141,3 @@ class IndelibleRecordManager(RecordManager):
     async def adelete_keys(self, keys: Sequence[str]) -> None:
         """See ``delete_keys``."""
         await run_in_executor(None, self.delete_keys, keys)
-
-
-def _in_group(entry: dict[str, Any], group_ids: Sequence[str] | None) -> bool:
-    return group_ids is None or entry.get("group") in group_ids

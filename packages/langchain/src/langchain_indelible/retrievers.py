@@ -24,7 +24,7 @@ class IndelibleRetriever(BaseRetriever):
     Attributes:
         memory: a store, a view of one (``store.scope(...)``, ``store.at(...)``) or a collection.
         k: how many documents at most.
-        mode: ``"hybrid"``, ``"semantic"`` or ``"keyword"``; by default hybrid, for a collection without a model keyword.
+        mode: ``"hybrid"`` (default; by words alone where there is no model), ``"semantic"`` or ``"keyword"`` (every word must occur).
         filter: as for the vector store.
         as_of: a version or time: what would have been found then.
         agent_id, user_id, org_id, workspace_id: only this scope of a store; ``None`` for "not set". A collection has one of its own.
@@ -69,4 +69,6 @@ class IndelibleRetriever(BaseRetriever):
             return self.memory.recall(query, mode=mode or "hybrid", **options, **given)
         if given:
             raise InvalidInput(f"a collection has a scope of its own: give {next(iter(given))} to store.collection(...)")
-        return self.memory.search(query, mode=mode or ("hybrid" if self.memory.has_model else "keyword"), **options)
+        if mode in (None, "hybrid") and not self.memory.has_model:
+            return self.memory.search(query, mode="hybrid", balance=0.0, **options)
+        return self.memory.search(query, mode=mode or "hybrid", **options)

@@ -87,9 +87,14 @@ def _structured(tool: MemoryTool, store: ScopedView, binding: Binding, source: s
         func=call,
         coroutine=acall,
         handle_tool_error=True,
-        handle_validation_error=True,
+        handle_validation_error=_explained,
         metadata={"read_only": tool.read_only, "destructive": tool.destructive},
     )
+
+
+def _explained(error: Any) -> str:
+    """Which arguments were wrong, for the model; a bare "validation error" helps nobody."""
+    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
 
 
 def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:

@@ -164,8 +164,8 @@ class IndelibleVectorStore(VectorStore):
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The documents with these ids, without those that are not there."""
-        found = self._collection.get_many(list(dict.fromkeys(listed(ids, "ids"))))
-        return [document_of(record) for record in found if record is not None]
+        found = {record.id: record for record in self._collection.get_many(listed(ids, "ids")) if record is not None}
+        return [document_of(record) for record in found.values()]
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """The documents nearest to a query."""

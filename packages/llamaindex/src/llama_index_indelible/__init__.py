@@ -11,16 +11,33 @@ from typing import TYPE_CHECKING, Any
 from llama_index_indelible._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from llama_index_indelible.docstore import IndelibleDocumentStore as IndelibleDocumentStore
+    from llama_index_indelible.index_store import IndelibleIndexStore as IndelibleIndexStore
+    from llama_index_indelible.kvstore import IndelibleKVStore as IndelibleKVStore
+    from llama_index_indelible.retriever import IndelibleRetriever as IndelibleRetriever
+    from llama_index_indelible.storage import IndelibleStorageContext as IndelibleStorageContext
+    from llama_index_indelible.storage import storage_context as storage_context
     from llama_index_indelible.vector_store import IndelibleVectorStore as IndelibleVectorStore
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "llama_index_indelible.docstore": ("IndelibleDocumentStore",),
+    "llama_index_indelible.index_store": ("IndelibleIndexStore",),
+    "llama_index_indelible.kvstore": ("IndelibleKVStore",),
+    "llama_index_indelible.retriever": ("IndelibleRetriever",),
+    "llama_index_indelible.storage": ("IndelibleStorageContext", "storage_context"),
     "llama_index_indelible.vector_store": ("IndelibleVectorStore",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "IndelibleDocumentStore",
+    "IndelibleIndexStore",
+    "IndelibleKVStore",
+    "IndelibleRetriever",
+    "IndelibleStorageContext",
     "IndelibleVectorStore",
     "__version__",
+    "storage_context",
 ]
 
 

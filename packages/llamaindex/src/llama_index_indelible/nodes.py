@@ -13,6 +13,7 @@ _CLASSES: Final[dict[str, type[BaseNode]]] = {
     kind.class_name(): kind for kind in (TextNode, IndexNode, ImageNode, Node, Document, ImageDocument)
 }
 _ORDER: Final = "metadata_order"
+_MEDIA: Final = ("text_resource", "image_resource", "audio_resource", "video_resource")
 
 
 def put_of(node: BaseNode, ttl_ms: int | None = None) -> Put:
@@ -76,6 +77,10 @@ def node_from_json(fields: dict[str, Any]) -> BaseNode:
 def _dumped(node: BaseNode, *, exclude_defaults: bool = False) -> dict[str, Any]:
     fields = node.model_dump(mode="json", exclude_defaults=exclude_defaults)
     fields.pop("embedding", None)
+    for name in _MEDIA:  # LlamaIndex leaves the data of media out of what it writes down, which would lose it
+        resource = getattr(node, name, None)
+        if resource is not None and resource.data is not None:
+            fields[name]["data"] = resource.data.decode("ascii")  # it is base64 by then
     return fields
 
 

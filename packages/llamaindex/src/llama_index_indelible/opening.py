@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,10 @@ def opened(path: PathLike | None, store: MemoryStore | None) -> MemoryStore:
         InvalidInput: a path and a store of another file.
     """
     if store is None:
-        return MemoryStore(path)
+        made = MemoryStore(path)
+        # LlamaIndex never closes anything: the file is closed when nothing uses the store any more, or when the program ends.
+        weakref.finalize(made._engine, made._engine.backend.close)
+        return made
     if path is not None and _absolute(os.fspath(path)) != _absolute(store.path):
         raise InvalidInput(f"path is {os.fspath(path)!r}, but the store is at {store.path!r}: give one of the two")
     return store
@@ -63,3 +67,37 @@ def narrowed_scope(bound: Mapping[str, str | None], given: Mapping[str, Any]) ->
         if bound[name] is not None and value != bound[name]:
             raise InvalidInput(f"{name} is bound to {bound[name]!r} already")
     return {**bound, **given}
+
+
+class Kept:
+    """A plain object on a store: its place, and pickles that open the same place again.
+
+    Args:
+        path: the file; without it and without ``store`` the default one.
+        store: where it lies, in place of a path.
+        namespace: a label or several.
+        **scope: ``agent_id``, ``user_id``, ``org_id``, ``workspace_id``: whose it is, matched exactly.
+    """
+
+    def __init__(self, path: PathLike | None, store: MemoryStore | None, namespace: str | Sequence[str], **scope: str | None) -> None:
+        self.store = opened(path, store)
+        self.namespace = labels_of(namespace)
+        self.scope: dict[str, Any] = scope
+
+    def _state(self) -> dict[str, Any]:
+        """The arguments that make an equal object."""
+        return {"path": path_of(self.store), "namespace": self.namespace, **self.scope}
+
+    def __getstate__(self) -> dict[str, Any]:
+        check_kept(self.store.path, self)
+        return self._state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # unpickling makes the object without it
+
+    def __copy__(self) -> Kept:
+        return self.__deepcopy__()
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Kept:
+        state = {**self._state(), "path": None, "store": self.store}
+        return type(self)(**state)

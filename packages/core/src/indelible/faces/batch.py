@@ -51,14 +51,15 @@ class Batch:
         self.items: list[Prepared] = []
         self._reads = reads
         self._stored: dict[Scope, dict[str, Record]] = {}
+        self._first: dict[tuple[Scope, str], Prepared] = {}
 
     def add(self, item: Prepared, *, unique: bool) -> None:
         """Take in a fact; a unique one stands for an older one with the very same text, in the store or in this batch."""
         if unique:
             item.existing = self._texts(item.draft.scope).get(item.content)
             if item.existing is None:
-                same = (other for other in self.items if (other.content, other.draft.scope) == (item.content, item.draft.scope))
-                item.same_as = next(same, None)
+                item.same_as = self._first.get((item.draft.scope, item.content))
+        self._first.setdefault((item.draft.scope, item.content), item)
         self.items.append(item)
 
     def _texts(self, scope: Scope) -> dict[str, Record]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from indelible.base.clock import expiry_from_ttl
 from indelible.base.event import Op, PurgeReason
 from indelible.base.plan import Draft, Written
 from indelible.base.record import UNSET, Part, Record, Scope, ScopeFilter, Unset
-from indelible.errors import InvalidInput, MissingExtra
+from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_state_version, check_when, given, known_id
 from indelible.faces.batch import Batch, Prepared
 from indelible.faces.facts_read import FactReads, PastView
@@ -262,16 +262,27 @@ class FactWrites(FactReads):
         """Write one draft, and bring up to date what is indexed together with its record."""
         written = self._engine.write_one(draft)
         if written.changed and written.record is not None:
-            self._refresh_context([written.record])
+            # An old state comes back with vectors that knew its neighbours as they were.
+            self._refresh_context([written.record], themselves=draft.op is Op.RESTORE)
         return written
 
-    def _refresh_context(self, records: Sequence[bytes]) -> None:
+    def _refresh_context(self, records: Sequence[bytes], *, themselves: bool = False) -> None:
         try:
-            self._indexing.refresh_context(records)
+            self._indexing.refresh_context(records, themselves=themselves)
         except MissingExtra:
             # Without the model there are no vectors to refresh; the keyword index was brought up to date with the write.
             if not self._engine.embedder_is_default:
                 raise
+
+    def _refresh_imported(self, after: int) -> None:
+        """Embed with their context the memories that have it and, after an import, no vector of it."""
+        changed = self._engine.backend.changed(after)
+        rows = [
+            *self._engine.backend.select(Selection(namespace=None, expiry="all", records=tuple(changed))),
+            *self._engine.backend.dependents(tuple(changed)),
+        ]
+        with suppress(EmbedderMismatch):  # what came is there all the same; whoever recalls it is told
+            self._refresh_context([row.standing.record for row in rows if self._indexing.lacks_context(row)], themselves=True)
 
     def forget(self, id: str) -> bool:
         """Forget a memory: gone from recall and both searches, still in its history.

@@ -255,11 +255,27 @@ class Indexing:
         contents = {id_text(row.standing.record): loads(row.body).get("content", "") for row in rows} | dict(known or {})
         return [text for entry in entries if (text := contents.get(entry, "") if entry in ids else entry)]
 
-    def refresh_context(self, records: Sequence[bytes]) -> None:
-        """Embed anew, with their context, the memories that are indexed with these records' text."""
+    def lacks_context(self, row: Row) -> bool:
+        """Whether a stored record has context and no vector that embeds it."""
+        if '"context":' not in row.body or "context" not in loads(row.body):
+            return False
+        return not any(vector.part.startswith(CONTEXT_PART) for vector in self._engine.backend.stored_vectors(row.doc))
+
+    def refresh_context(self, records: Sequence[bytes], *, themselves: bool = False) -> None:
+        """Embed anew, with their context, the memories that are indexed with these records' text.
+
+        Args:
+            records: what changed.
+            themselves: also these, whose own context may have changed since their state was first written.
+        """
         if self._embedder is None or not records:
             return
         rows = self._engine.backend.dependents(records)
+        if themselves:
+            own = self._engine.backend.select(Selection(namespace=None, expiry="all", records=tuple(records)))
+            rows += [row for row in own if '"context":' in row.body]
+        # What has no vectors at all gets all of them from the next recall, which would not notice that some are missing.
+        rows = [row for row in {row.doc: row for row in rows}.values() if self._engine.backend.stored_vectors(row.doc)]
         for start in range(0, len(rows), 256):
             chunk = rows[start : start + 256]
             texts = [("", [part for part in self.texts_of(row)[1] if part.name == CONTEXT_PART]) for row in chunk]

@@ -112,7 +112,8 @@ def _recalled(query: str, memory: FactReads | Collection, most: int | None, late
     if not query.strip():
         return (_latest(memory), 0) if latest else ([], 0)
     if isinstance(memory, Collection) and not memory.has_model:
-        return _records(memory.search(query, mode="keyword", limit=None)), 0
+        # By words alone, any of them: a question is seldom made of the words of its answer.
+        return _records(memory.search(query, mode="hybrid", balance=0.0, limit=None)), 0
     # By meaning everything matches, more or less.
     matching = memory.count() if isinstance(memory, FactReads) else sum(bool(r.content.strip()) for r in memory.list(prefix=True))
     depth = matching if most is None else max(RECALLED, most)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Namespace
+from indelible.errors import InvalidInput
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
 
@@ -20,14 +21,25 @@ def reindex(engine: Engine, namespace: Namespace, indexing: Indexing, progress: 
     Vectors of the new model are added beside the old ones, a chunk a transaction; only when all are there does the namespace move to the
     new space and are the old ones dropped. Interrupted anywhere, it goes on where it stopped when called again.
 
+    Args:
+        engine: the store's.
+        namespace: that of facts, or that of a collection, which takes those below along unless they have models of their own.
+        indexing: with the new model.
+        progress: called with (states embedded, states in all).
+
     Returns:
         How many states were embedded.
+
+    Raises:
+        InvalidInput: ``progress`` is no function, or there are vectors without text, which only their owner can make.
     """
+    if progress is not None and not callable(progress):
+        raise InvalidInput(f"progress must be a function of two numbers, got {type(progress).__name__}")
     model = indexing.embedder()
     space = Space(model.space, model.dim)
     name = space.model(model.id)
-    everything = Selection(namespace=namespace, expiry="all", every_version=True)
-    pending = [row for row in _pending(engine, everything, name) if _has_text(indexing, row)]
+    places = [Selection(namespace=place, expiry="all", every_version=True) for place in _namespaces(engine, namespace, indexing)]
+    pending = [row for place in places for row in _pending(engine, indexing, place, name)]
     for start in range(0, len(pending), CHUNK):
         chunk = pending[start : start + CHUNK]
         made = indexing.vectors_many(namespace, [indexing.texts_of(row) for row in chunk], settle=False)
@@ -35,16 +47,33 @@ def reindex(engine: Engine, namespace: Namespace, indexing: Indexing, progress: 
         if progress is not None:
             progress(min(start + CHUNK, len(pending)), len(pending))
     indexing.resettle(namespace, space)
-    engine.backend.drop_vectors(everything, [other for other in engine.backend.models() if other != name])
+    for place in places:
+        engine.backend.drop_vectors(place, [other for other in engine.backend.models() if other != name])
     return len(pending)
 
 
-def _pending(engine: Engine, everything: Selection, model: str) -> list[Row]:
+def _namespaces(engine: Engine, namespace: Namespace, indexing: Indexing) -> Sequence[Namespace]:
+    """A namespace and, below that of a collection, those that hold records and have no model of their own."""
+    if not namespace:
+        return [namespace]
+    below = {name for name, _, _ in engine.backend.slices(Selection(namespace=namespace, prefix=True, expiry="all", every_version=True))}
+    return sorted({namespace, *below} - indexing.elsewhere(below, namespace))
+
+
+def _pending(engine: Engine, indexing: Indexing, place: Selection, model: str) -> list[Row]:
     """States without a vector of the model, each document once, and current ones with context, whose neighbours may have changed."""
-    rows = engine.backend.unembedded(everything, [model])
-    current = Selection(namespace=everything.namespace, expiry="all")
-    rows += [row for row in engine.backend.select(current) if "context" in loads(row.body)]
+    current = engine.backend.select(Selection(namespace=place.namespace, expiry="all"))
+    if any(_has_vectors_without_text(engine, indexing, row) for row in current):
+        raise InvalidInput("some records here have vectors that you gave and no text to make others of: they cannot move to another model")
+    rows = [row for row in engine.backend.unembedded(place, [model]) if _has_text(indexing, row)]
+    rows += [row for row in current if "context" in loads(row.body)]
     return list({row.doc: row for row in rows}.values())
+
+
+def _has_vectors_without_text(engine: Engine, indexing: Indexing, row: Row) -> bool:
+    content, parts = indexing.texts_of(row)
+    without = {part.name for part in parts if not part.text.strip()} if parts else {""} if not content.strip() else set()
+    return bool(without) and any(vector.part in without for vector in engine.backend.stored_vectors(row.doc))
 
 
 def _has_text(indexing: Indexing, row: Row) -> bool:

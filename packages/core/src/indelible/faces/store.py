@@ -200,24 +200,30 @@ class MemoryStore(Upkeep, ScopedView):
         """Make every view anew from the log; answers stay the same. Vectors stay: ``reindex`` makes those."""
         self._engine.backend.rebuild()
 
-    def reindex(self, embedder: object = None, progress: Progress | None = None) -> int:
-        """Make the facts' vectors anew, with another model if one is given; this store then goes on with it.
+    def reindex(self, embedder: object = None, progress: Progress | None = None, *, namespace: Namespace = ()) -> int:
+        """Make vectors anew, with another model if one is given; for facts this store then goes on with it.
 
         Resumable: interrupted anywhere, the old model's vectors still answer, and the next call goes on where this one stopped.
 
         Args:
             embedder: as for the store; ``None`` for the store's own, which fills in what is missing.
             progress: called with (states embedded, states in all).
+            namespace: that of a collection in place of the facts, with what is below it; open it with the new ``model`` afterwards.
 
         Returns:
             How many states were embedded.
+
+        Raises:
+            InvalidInput: there are vectors without text, which only their owner can make.
         """
+        where = check_namespace(namespace)
         if embedder is not None:
             chosen = Engine(self._engine.backend, self._engine.clock, embedder).embedder()
-            count = reindex(self._engine, self._namespace, Indexing(self._engine, lambda: chosen), progress)
-            self._engine.use_embedder(chosen)
+            count = reindex(self._engine, where, Indexing(self._engine, lambda: chosen), progress)
+            if not where:
+                self._engine.use_embedder(chosen)
             return count
-        return reindex(self._engine, self._namespace, self._indexing, progress)
+        return reindex(self._engine, where, self._indexing, progress)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the whole log as lines of JSON to a new file, all history and vectors included.
@@ -237,7 +243,11 @@ class MemoryStore(Upkeep, ScopedView):
         source = check_path(path)
         if is_file_of(source, self._path):
             raise InvalidInput(f"{source} belongs to this open store: import what export() wrote")
-        return import_log(self._engine.backend, source)
+        before = self.version
+        imported = import_log(self._engine.backend, source)
+        if imported.added:
+            self._refresh_imported(before)
+        return imported
 
     def close(self) -> None:
         """Close the file. Closing twice is fine."""

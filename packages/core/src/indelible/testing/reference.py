@@ -25,6 +25,7 @@ from indelible.backend.interface import (
     Selection,
     VectorRow,
 )
+from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.draft import Draft, Head, PartVector, Planned, Written
 from indelible.base.event import CHAIN_START, Event, Op, Payload
@@ -92,16 +93,18 @@ class ReferenceBackend(Backend):
     def _kept_vectors(self, planned: Planned) -> list[PartVector]:
         """Those of the state that a revision or restore keeps them of, as it was last indexed."""
         starts = [start for version, start in self.medium.documents if version == planned.vectors_of]
-        return self.stored_vectors(self.medium.documents[planned.vectors_of or 0, max(starts)]) if starts else []
+        kept = self.stored_vectors(self.medium.documents[planned.vectors_of or 0, max(starts)]) if starts else []
+        if planned.op is Op.RESTORE and "context" in loads(planned.body or "{}"):
+            # Made with its neighbours as they were then.
+            return [vector for vector in kept if not vector.part.startswith("context")]
+        return kept
 
     def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
         with self._open() as medium:
             now_us = self._clock.now_us()
+            was_empty = not medium.log
             new, known = accepted(medium.log, events, now_us)
-            medium.take(new)
-            versions = {(event.device, event.seq): event.version for event in medium.log}
-            for device, seq, vector in vectors:
-                medium.add_vector(versions.get((device, seq), 0), vector)
+            medium.take(new, vectors, with_context=was_empty)
             medium.epoch += bool(new)
         return Ingested(len(new), known)
 

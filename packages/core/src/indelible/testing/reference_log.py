@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from indelible.backend.interface import CacheEntry, Row
 from indelible.base.draft import Head, PartVector
 from indelible.base.event import CHAIN_START, Event, Op
 from indelible.base.record import Namespace
-from indelible.testing.reference_view import Piece, View, neighbours
+from indelible.testing.reference_view import Piece, View, has_context, neighbours
 
 CONTEXT_PART = "context"
 """Parts whose name begins so embed neighbours' text, and do not outlive it."""
@@ -73,13 +73,24 @@ class Medium:
         seq, digest = (own[-1].seq, own[-1].hash) if own else (0, CHAIN_START)
         return Head(last.version if last else 0, last.recorded_at if last else 0, clock, device, seq, digest)
 
-    def take(self, events: Sequence[Event]) -> None:
-        """Append events, and destroy the clear text of every record that any event purges."""
+    def take(self, events: Sequence[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = (), *, with_context: bool = True) -> None:
+        """Append events with their vectors, and destroy the clear text of every record that any event purges.
+
+        Args:
+            events: in order, with their versions.
+            vectors: by device and sequence number.
+            with_context: also those that embed neighbours, which are right only where these stand as they stood.
+        """
         self.log.extend(events)
         purged = {event.record for event in self.log if event.op is Op.PURGE}
         if now := purged.intersection(event.record for event in events):
             self._destroy(purged, now)
         self._view = None
+        known = {(event.device, event.seq): event for event in self.log}
+        for device, seq, vector in vectors:
+            event = known.get((device, seq))
+            if event is not None and (with_context or not (vector.part.startswith(CONTEXT_PART) and has_context(event))):
+                self.add_vector(event.version, vector)
         self._number_documents()
 
     def _destroy(self, purged: set[bytes], now: set[bytes]) -> None:

@@ -144,6 +144,11 @@ def neighbours(event: Event) -> set[bytes]:
     return {record for entry in entries if (record := id_bytes(entry)) is not None}
 
 
+def has_context(event: Event) -> bool:
+    """Whether an event's state is indexed together with other text."""
+    return event.payload is not None and "context" in event.payload.fields
+
+
 def arrival_of(event: Event) -> Arrival:
     """What ``standings`` needs of an event."""
     fields = loads(event.payload.body) if event.payload is not None else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from langgraph.store.base import (
@@ -48,6 +49,14 @@ def _named_by(op: Op) -> list[object]:
     return [op.namespace_prefix if isinstance(op, SearchOp) else op.namespace]
 
 
+def literal_prefix(op: ListNamespacesOp) -> Namespace:
+    """Labels that every namespace asked for begins with, so that the others need not be listed first."""
+    for condition in op.match_conditions or ():
+        if condition.match_type == "prefix":
+            return tuple(itertools.takewhile(lambda label: label != "*", condition.path))
+    return ()
+
+
 def chosen(op: ListNamespacesOp, names: Iterable[Namespace]) -> list[Namespace]:
     """The namespaces that an operation asks for.
 
@@ -59,13 +68,14 @@ def chosen(op: ListNamespacesOp, names: Iterable[Namespace]) -> list[Namespace]:
     if op.max_depth is not None and op.max_depth < 1:
         raise InvalidInput(f"max_depth must be at least 1, got {op.max_depth}")
     conditions = op.match_conditions or ()
+    for condition in conditions:
+        if condition.match_type not in ("prefix", "suffix"):
+            raise InvalidInput(f"unknown match type {condition.match_type!r}: use 'prefix' or 'suffix'")
     found = {name[: op.max_depth] for name in names if all(_matches(condition, name) for condition in conditions)}
     return sorted(found)[op.offset : op.offset + op.limit]
 
 
 def _matches(condition: MatchCondition, name: Namespace) -> bool:
-    if condition.match_type not in ("prefix", "suffix"):
-        raise InvalidInput(f"unknown match type {condition.match_type!r}: use 'prefix' or 'suffix'")
     path = condition.path
     if len(name) < len(path):
         return False

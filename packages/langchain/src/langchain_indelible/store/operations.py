@@ -13,7 +13,7 @@ from indelible.errors import InvalidInput
 from langchain_indelible.filters import parse_filter
 from langchain_indelible.store.index import ItemIndex, Vectors
 from langchain_indelible.store.items import TTL_FIELD, CheckedPut, item_of, json_value, search_item_of
-from langchain_indelible.store.namespaces import Namespace, check_namespace, chosen
+from langchain_indelible.store.namespaces import Namespace, check_namespace, chosen, literal_prefix
 
 _MS_PER_MINUTE = 60_000
 
@@ -116,7 +116,7 @@ class StoreBatch:
         )
 
     def _namespaces(self, op: ListNamespacesOp, collection: Collection) -> list[Namespace]:
-        return chosen(op, (name[self._depth :] for name in collection.namespaces()))
+        return chosen(op, (name[self._depth :] for name in collection.below(*literal_prefix(op)).namespaces()))
 
     # Results
 

@@ -25,6 +25,7 @@ MEMORY = ":memory:"
 BUSY_TIMEOUT_S = 30.0
 MAX_IDLE_READERS = 8
 CHECKPOINT_PAGES = 4000
+_FORK_WAIT_S = 5.0
 
 PRAGMAS: dict[str, int] = {
     "foreign_keys": 0,  # the log is append-only and checked by verify(); per-row checks would cost every write
@@ -62,7 +63,8 @@ class Connections:
         self.created = False if self.in_memory else create_file(self.path)
         self.timeout_s = timeout_s
         self.lock = WriterLock(None if self.in_memory else self.path + ".lock", timeout_s)
-        self._threads = threading.Condition()
+        self._threads = threading.RLock()
+        self._changed = threading.Condition(self._threads)
         self._reading = 0
         self._forking = False
         self._writer: sqlite3.Connection | None = None
@@ -184,11 +186,14 @@ class Connections:
             with self.lock.held(), translated(self.path):
                 yield self._writer_connection()
             return
-        with self._threads:
-            self._threads.wait_for(lambda: not self._forking)
-            connection = self._idle.pop() if self._idle else None
-            self._reading += 1
+        connection, counted = None, False
         try:
+            with self._threads:
+                if self._forking:
+                    self._changed.wait_for(lambda: not self._forking)
+                connection = self._idle.pop() if self._idle else None
+                self._reading += 1
+                counted = True
             if connection is None:
                 connection = self.connect()
             with translated(self.path):
@@ -198,17 +203,17 @@ class Connections:
                 if snapshot:
                     connection.execute("COMMIT")
         except BaseException as error:
-            self._end_read(connection, usable=not is_final(error))
+            self._end_read(connection, counted, usable=not is_final(error))
             raise
-        self._end_read(connection, usable=True)
+        self._end_read(connection, counted, usable=True)
 
-    def _end_read(self, connection: sqlite3.Connection | None, *, usable: bool) -> None:
+    def _end_read(self, connection: sqlite3.Connection | None, counted: bool, *, usable: bool) -> None:
         with suppress(sqlite3.Error):  # what went wrong before is what the caller should hear of
             if connection is not None and connection.in_transaction:
                 connection.execute("ROLLBACK")
         with self._threads:
-            self._reading -= 1
-            self._threads.notify_all()
+            self._reading -= counted
+            self._changed.notify_all()
             if (
                 connection is not None
                 and usable
@@ -280,13 +285,13 @@ class Connections:
         self._threads.acquire()
         self._forking = True
         if not self.in_memory and not self.lock.in_use:
-            self._threads.wait_for(lambda: self._reading == 0, self.timeout_s)
+            self._changed.wait_for(lambda: self._reading == 0, min(_FORK_WAIT_S, self.timeout_s))
             self._close_all()
         return True
 
     def after_fork_in_parent(self) -> None:
         self._forking = False
-        self._threads.notify_all()
+        self._changed.notify_all()
         self._threads.release()
         self.lock.after_fork_in_parent()
 
@@ -295,7 +300,8 @@ class Connections:
 
         A connection that was in use at the fork is dropped without being closed, since that could delete files which the parent is using.
         """
-        self._threads = threading.Condition()
+        self._threads = threading.RLock()
+        self._changed = threading.Condition(self._threads)
         self._reading, self._forking = 0, False
         self.lock.forget_after_fork()
         if self.in_memory:

@@ -234,6 +234,11 @@ def _searched_fields(body: str) -> dict[str, Any] | None:
     return fields
 
 
+def has_context(body: str) -> bool:
+    """Whether a payload has neighbours or dates that are indexed with it."""
+    return '"context":' in body and "context" in loads(body)
+
+
 def _neighbours(body: str) -> list[bytes]:
     if '"context":' not in body:
         return []

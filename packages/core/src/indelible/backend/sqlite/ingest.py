@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from indelible.backend.interface import Ingested
+from indelible.backend.sqlite.documents import CONTEXT_PART
 from indelible.backend.sqlite.replay import reproject
 from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.transaction import Transaction
@@ -29,6 +30,7 @@ class Ingestion:
         self._now_us = now_us
         self._recorded_at = recorded_at
         self._version = first_version - 1
+        self._was_empty = first_version == 1
         self._affected: dict[bytes, None] = {}
         self._missing: set[bytes] = set()
         self._devices: dict[bytes, tuple[int, int, bytes]] = {}
@@ -40,12 +42,13 @@ class Ingestion:
             self._store(event, txn)
         self._purge()
         self._check_missing()
+        # Before the views are made: records that context splits hand their vectors on.
+        self._add_vectors(vectors)
         reproject(self._transaction, self._affected)
         if new:
             # An old event may have changed records that it does not name; caches must start over.
             self._connection.execute(queries()["raise_epoch"])
         self._index_retries(new)
-        self._add_vectors(vectors)
         return Ingested(len(new), known)
 
     def _sort_out(self, events: Iterable[Event]) -> tuple[list[Event], int]:
@@ -140,5 +143,8 @@ class Ingestion:
         for device, seq, vector in vectors:
             device_id, _, _ = self._device(device)
             row = self._connection.execute(queries()["event_by_origin"], (device_id, seq)).fetchone()
-            if row is not None and self._connection.execute(queries()["body"], (row[0],)).fetchone() is not None:
+            body = None if row is None else self._connection.execute(queries()["body"], (row[0],)).fetchone()
+            # A vector that embeds neighbours as they stood elsewhere says nothing of how they stand here.
+            elsewhere = vector.part.startswith(CONTEXT_PART) and not self._was_empty
+            if body is not None and not (elsewhere and '"context":' in body[0]):
                 self._transaction.add_vectors([(row[0], vector)])

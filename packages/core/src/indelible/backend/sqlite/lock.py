@@ -12,7 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO
 
 from indelible.errors import StoreUnavailable
@@ -31,46 +31,57 @@ class WriterLock:
         self._path = path
         self._timeout_s = timeout_s
         self._threads = threading.RLock()
-        self._depth = 0
+        self._owner: int | None = None
+        self._forked_inside = False
         self._file: IO[bytes] | None = None
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the lock.
 
         Raises:
             StoreUnavailable: another writer held it beyond the deadline (retryable), or the file cannot be made.
         """
-        deadline = time.monotonic() + self._timeout_s
-        with self.held_here():
-            if self._depth == 0:
-                self._lock_file(deadline)
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._unlock_file()
+        return self._held(against_processes=True)
 
-    @contextmanager
-    def held_here(self) -> Iterator[None]:
+    def held_here(self) -> AbstractContextManager[None]:
         """Hold it against the threads of this process only.
 
         Raises:
             StoreUnavailable: another thread held it beyond the deadline (retryable).
         """
-        if not self._threads.acquire(timeout=self._timeout_s):
-            raise self._busy()
-        try:
-            yield
-        finally:
-            self._threads.release()
+        return self._held(against_processes=False)
 
     @property
     def in_use(self) -> bool:
-        """Whether the calling thread is inside ``held``."""
-        return self._depth > 0
+        """Whether the calling thread holds it."""
+        return self._owner == threading.get_ident()
+
+    @contextmanager
+    def _held(self, *, against_processes: bool) -> Iterator[None]:
+        if self.in_use:
+            yield
+            return
+        deadline = time.monotonic() + self._timeout_s
+        try:
+            try:
+                if not self._threads.acquire(timeout=self._timeout_s):
+                    raise self._busy()
+                self._owner = threading.get_ident()
+                if against_processes:
+                    self._lock_file(deadline)
+                yield
+            finally:
+                self._let_go()
+        finally:
+            # Ctrl-C may come at any point, also between taking the lock and noting it, or in the middle of letting go.
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self.in_use:
+            self._unlock_file()
+            self._owner = None
+        with suppress(RuntimeError):  # not ours, or not any more
+            self._threads.release()
 
     def _lock_file(self, deadline: float) -> None:
         if self._path is None:
@@ -113,15 +124,17 @@ class WriterLock:
 
     def before_fork(self) -> bool:
         """Wait until no other thread of this process is writing; says whether that was reached before the deadline."""
-        return self._threads.acquire(timeout=self._timeout_s)
+        self._forked_inside = self.in_use
+        return self._forked_inside or self._threads.acquire(timeout=self._timeout_s)
 
     def after_fork_in_parent(self) -> None:
-        self._threads.release()
+        if not self._forked_inside:
+            self._threads.release()
 
     def forget_after_fork(self) -> None:
         """In a forked child: start over. Closing a descriptor does not unlock what the parent holds through its own."""
         self._threads = threading.RLock()
-        self._depth = 0
+        self._owner = None
         if self._file is not None:
             self._file.close()
         self._file = None

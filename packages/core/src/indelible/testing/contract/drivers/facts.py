@@ -205,7 +205,7 @@ class Blocking:
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def contract_loop() -> asyncio.AbstractEventLoop:
     """One loop for all drivers, in a thread of its own until the process ends."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="contract loop", daemon=True)
@@ -231,7 +231,7 @@ class AsyncFactsDriver(FactVerbs, PlacedDriver):
 
     def open(self) -> None:
         store = AsyncMemoryStore(self.place.path, embedder=HashEmbedder(), clock=self.clock, backend=self.place.open(self.clock))
-        self.facts: Any = Blocking(store, _loop())
+        self.facts: Any = Blocking(store, contract_loop())
         self.ids = getattr(self, "ids", {})
 
     def close(self) -> None:

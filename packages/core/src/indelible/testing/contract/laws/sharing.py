@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -145,16 +145,10 @@ class RaceLaws:
     @needs(Power.VERSION)
     def test_threads_do_not_lose_a_write(self, driver: Driver) -> None:
         """S15: every write of every thread is an event of its own; no version is missing, none is given twice."""
-
-        def write(name: str) -> None:
-            for number in range(5):
-                driver.remember(f"{name}{number}", "text")
-
-        threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            writes = [threads.submit(driver.remember, f"k{number}", "text") for number in range(20)]
+            for write in writes:
+                write.result()
         assert (driver.version(), len(driver.keys())) == (20, 20)
 
     @needs(Power.SHARE)
