@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"numpy", "onnxruntime", "tokenizers", "pydantic", "typer", "rich", "click", "asyncio", "langchain_core", "llama_index"}
+HEAVY = {"numpy", "onnxruntime", "tokenizers", "pydantic", "rich", "click", "asyncio", "langchain_core", "llama_index"}
 MODEL = {"onnxruntime", "tokenizers"}
 
 

@@ -14,4 +14,5 @@ def test_a_quick_run_measures_every_size(tmp_path: Path) -> None:
     assert all(item.value > 0 and item.reference for item in found)
     whats = [item.what for item in found]
     assert [what.split(",")[0] for what in whats if what.startswith("added")] == ["added to the core's search"] * len(langgraph_store.SIZES)
-    assert {item.against for item in found} == {langgraph_store.MEMORY, langgraph_store.SQLITE, "the core's search"}
+    others = {item.against for item in found} - {langgraph_store.MEMORY, "the core's search"}
+    assert others in ({langgraph_store.SQLITE}, {langgraph_store.NO_VECTORS})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from indelible import MemoryStore
 from indelible.backend.sqlite import SqliteBackend
 from indelible.base.event import Event, Op
 from indelible.errors import IntegrityFailure, InvalidInput
@@ -35,7 +36,7 @@ def test_a_store_keeps_its_device(path: Path) -> None:
     assert [event.seq for event in events] == [1, 2]
 
 
-@pytest.mark.parametrize("how", ["copied", "moved", "backed up"])
+@pytest.mark.parametrize("how", ["copied", "moved", "backed up", "restored"])
 def test_a_file_in_another_place_takes_a_new_device_when_it_writes(path: Path, tmp_path: Path, how: str) -> None:
     """S87: the first write of a copy is preceded, in the same transaction, by a device event that names the chain it goes on from."""
     filled(path, "a", "b")
@@ -45,8 +46,11 @@ def test_a_file_in_another_place_takes_a_new_device_when_it_writes(path: Path, t
     elif how == "moved":
         path.rename(there)
     else:
+        copy = there if how == "backed up" else tmp_path / "backup.db"
         with closing(open_engine(path)) as backend:
-            backend.backup(str(there))
+            backend.backup(str(copy))
+        if how == "restored":
+            MemoryStore.restore_backup(copy, there).close()
     with closing(open_engine(there)) as backend:
         old = backend.events()[-1]
         assert not device_events(backend.events()), "reading changes nothing"

@@ -22,20 +22,22 @@ class World:
     """A store with something in it, and the objects one gets from it.
 
     Attributes:
-        store, memory: opened on databases in memory, so that thousands of calls are quick.
-        id: of a fact that is live.
         folder: a folder of its own for files.
+        on_disk: whether the databases are files; in memory, thousands of calls are quick.
+        store, memory, session: opened, each with something to say.
+        id: of a fact that is live.
     """
 
     folder: Path
+    on_disk: bool = False
     store: MemoryStore = field(init=False)
     memory: PersistentMemory = field(init=False)
     session: Memory = field(init=False)
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.store = MemoryStore(":memory:", embedder=HashEmbedder(16))
-        self.memory = PersistentMemory("log", path=":memory:")
+        self.store = MemoryStore(self.folder / "store.db" if self.on_disk else ":memory:", embedder=HashEmbedder(16))
+        self.memory = PersistentMemory("log", path=self.folder / "memory.db" if self.on_disk else ":memory:")
         self.session = Memory("session")
         self.store.collection("canary").put("canary", KEPT)
         self.memory.remember("canary", KEPT)
@@ -61,8 +63,8 @@ class World:
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
-    made = World(folder)
+def world(folder: Path, *, on_disk: bool = False) -> Iterator[World]:
+    made = World(folder, on_disk)
     try:
         yield made
     finally:

@@ -22,7 +22,7 @@ sys.stdout.flush()
 print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
 sys.exit(code)
 """
-HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "typer", "pydantic", "asyncio", "snowballstemmer"}
+HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "pydantic", "asyncio", "snowballstemmer"}
 MODELS = ("onnxruntime", "tokenizers", "indelible_models")
 
 

@@ -48,13 +48,10 @@ class IndelibleRecordManager(RecordManager):
 
     def get_time(self) -> float:
         """Seconds since 1970, later than every time given or noted before."""
-        return self._tick() / 1e6
-
-    def _tick(self) -> int:
         with self._lock:
             noted = self._cache.get(_CLOCK) or 0
             self._last = max(time.time_ns() // 1000, self._last + 1, noted + 1)
-            return self._last
+            return self._last / 1e6
 
     def update(self, keys: Sequence[str], *, group_ids: Sequence[str | None] | None = None, time_at_least: float | None = None) -> None:
         """Note that keys were seen now.
@@ -70,12 +67,12 @@ class IndelibleRecordManager(RecordManager):
         noted = list(keys)
         if group_ids is not None and len(group_ids) != len(noted):
             raise InvalidInput(f"there are {len(group_ids)} group_ids for {len(noted)} keys: give one for each")
-        now = self._tick()
-        if time_at_least is not None and now < time_at_least * 1e6 - 1:
-            raise InvalidInput(f"time_at_least is {time_at_least}, which is later than now ({now / 1e6})")
+        now = self.get_time()
+        if time_at_least is not None and now < time_at_least:
+            raise InvalidInput(f"time_at_least is {time_at_least}, which is later than now ({now})")
         groups = [entry.get("group") for entry in self._entries(noted)] if group_ids is None else group_ids
         entries: dict[str, Any] = {_KEY + key: {"group": group, "time": now} for key, group in zip(noted, groups, strict=True)}
-        self._cache.put_many(entries | {_CLOCK: now})
+        self._cache.put_many(entries | {_CLOCK: round(now * 1e6)})
 
     def _entries(self, keys: Iterable[str]) -> list[dict[str, Any]]:
         return [entry or {} for entry in self._cache.get_many([_KEY + key for key in keys])]
@@ -103,7 +100,7 @@ class IndelibleRecordManager(RecordManager):
         found = [(entry["time"], key) for key, entry in noted.items() if group_ids is None or entry["group"] in group_ids]
         if self._exclusive and group_ids is None:
             found += [(0, record.key) for record in self._documents.list() if record.key is not None and record.key not in noted]
-        wanted = [key for at, key in sorted(found) if (before is None or at / 1e6 < before) and (after is None or at / 1e6 > after)]
+        wanted = [key for at, key in sorted(found) if (before is None or at < before) and (after is None or at > after)]
         return wanted[:limit]
 
     def delete_keys(self, keys: Sequence[str]) -> None:
