@@ -21,6 +21,8 @@ DIM = 384
 ROUNDS = 30
 BATCH = 500
 OVERHEAD_BAR_MS = 0.2
+OVERHEAD_ROUNDS = 7
+"""As many times more rounds: the difference of two nearly equal numbers."""
 OURS, MEMORY, SQLITE = "IndelibleStore", "InMemoryStore", "SqliteStore"
 NO_VECTORS = "SqliteStore, which embeds nothing here"
 """It needs an extension that this Python cannot load: what it puts has no vectors."""
@@ -119,7 +121,7 @@ def _used(stores: dict[str, BaseStore], texts: Sequence[str], rounds: int, count
     found += _rows(f"search by filter, 10 of {there}", timed(lambda store, number: store.search(NAMESPACE, filter={"n": number % 100})))
     found += _rows(f"put one, {there}", timed(lambda store, n: store.put(NAMESPACE, f"k{n}", {"text": queries[n], "n": n % 100})))
     ours: Any = stores[OURS]
-    return [*found, _overhead(ours, queries, rounds, there)]
+    return [*found, _overhead(ours, queries, OVERHEAD_ROUNDS * rounds, there)]
 
 
 def _overhead(store: IndelibleStore, queries: Sequence[str], rounds: int, there: str) -> Measurement:
@@ -129,8 +131,8 @@ def _overhead(store: IndelibleStore, queries: Sequence[str], rounds: int, there:
     collection = store.store.collection("langgraph", *NAMESPACE, model=model)
     vectors = [tuple(map(float, draw([query])[0])) for query in queries]
     calls: dict[str, Callable[[int], object]] = {
-        "store": lambda number: store.search(NAMESPACE, query=queries[number]),
-        "core": lambda number: collection.search(vector=vectors[number], mode="semantic", limit=10),
+        "store": lambda number: store.search(NAMESPACE, query=queries[number % len(queries)]),
+        "core": lambda number: collection.search(vector=vectors[number % len(vectors)], mode="semantic", limit=10),
     }
     spent: dict[str, list[float]] = {name: [] for name in calls}
     with quiet():

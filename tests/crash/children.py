@@ -73,6 +73,7 @@ def start(work: Work) -> Child:
     status = 1
     try:
         os.close(reading)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(_LONGEST_LIFE_S)
         work(lambda line: _write(writing, line))
         status = 0

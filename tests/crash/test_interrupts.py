@@ -23,9 +23,11 @@ INTERRUPTS = 150
 def interrupted(work: Callable[[], object], seconds: float) -> bool:
     """Run ``work`` with a Ctrl-C after a while; whether that hit it."""
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        work()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         return True
     return False

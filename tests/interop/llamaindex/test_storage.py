@@ -65,6 +65,18 @@ def test_an_index_is_there_after_a_restart(file: str) -> None:
     assert index.refresh_ref_docs(documents(a="red fox")) == [True]
 
 
+def test_an_index_that_keeps_its_nodes_knows_its_documents(file: str) -> None:
+    """With ``store_nodes_override`` the document store answers what a store of text alone cannot, also after a restart."""
+    first = storage_context(file)
+    docs = documents(a="red fox", b="blue whale")
+    VectorStoreIndex.from_documents(docs, storage_context=first, embed_model=MODEL, store_nodes_override=True)
+    index = load_index_from_storage(storage_context(file), embed_model=MODEL, store_nodes_override=True)
+    assert {name: len(info.node_ids) for name, info in index.ref_doc_info.items()} == {"a": 1, "b": 1}
+    index.delete_ref_doc("a", delete_from_docstore=True)
+    assert set(index.ref_doc_info) == {"b"}
+    assert [found.get_content() for found in index.as_retriever(similarity_top_k=5).retrieve("fox")] == ["blue whale"]
+
+
 def test_an_index_that_was_not_finished_is_finished(file: str) -> None:
     """The hashes are written before anything is embedded; elsewhere that makes the next run skip it all."""
     with pytest.raises(RuntimeError, match="trouble"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -126,6 +128,31 @@ def test_two_processes_on_one_new_file(file: str, tmp_path: Any) -> None:
     assert [(process.returncode, process.stderr) for process in done] == [(0, "")] * 2
     assert {found.node_id for found in nodes.get_nodes()} == {f"{name}{number}" for name in "ab" for number in range(20)}
     assert nodes.client.version == 40
+    assert nodes.client.verify().ok
+
+
+ENDLESS = """
+import itertools, sys
+from llama_index.core.schema import TextNode
+from llama_index_indelible import IndelibleVectorStore
+nodes = IndelibleVectorStore(sys.argv[1])
+for number in itertools.count():
+    nodes.add([TextNode(id_=f"{number} {part}", text="t", embedding=[1.0, 2.0]) for part in "abc"])
+    print(number, flush=True)
+"""
+
+
+def test_what_was_acknowledged_survives_a_kill(file: str) -> None:
+    """Killed at any moment: every add that returned is there, of the one under way all or nothing, and the file is sound."""
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, file], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        acknowledged = [int(child.stdout.readline()) for _ in range(10)]
+        child.kill()
+        acknowledged += [int(line) for line in child.stdout.read().splitlines() if line]
+    nodes = IndelibleVectorStore(file)
+    kept = {found.node_id for found in nodes.get_nodes()}
+    assert {f"{number} {part}" for number in acknowledged for part in "abc"} <= kept
+    assert len(kept) in (3 * len(acknowledged), 3 * len(acknowledged) + 3)
     assert nodes.client.verify().ok
 
 

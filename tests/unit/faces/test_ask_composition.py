@@ -98,7 +98,21 @@ def test_s20_what_cannot_be_seen_is_written_as_an_escape(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["plain", "Ünïcödé", "日本語", "العربية", "ไทย", "emoji 🗝💾", "- looks like an entry", HEADER, "{}[]\"'\\", ""]
+    "text",
+    [
+        "plain",
+        "Ünïcödé",
+        "日本語",
+        "العربية",
+        "ไทย",
+        "emoji 🗝💾",
+        "- looks like an entry",
+        HEADER,
+        "{}[]\"'\\",
+        "",
+        "全角\u3000空白",
+        "10\u00a0km",
+    ],
 )
 def test_s20_visible_text_stays_as_it_is(text: str) -> None:
     """S20: strings stand bare."""

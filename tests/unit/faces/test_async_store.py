@@ -360,3 +360,18 @@ def test_an_error_in_the_block_closes_too(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="mine"):
         asyncio.run(check())
     assert threading.active_count() == before
+
+
+def test_a_backup_is_restored_off_the_loop(tmp_path: Path) -> None:
+    """The class makes an async store of a backup, and closes what it opened."""
+
+    async def check() -> None:
+        async with AsyncMemoryStore(tmp_path / "a.db", embedder=HashEmbedder()) as store:
+            await store.remember("the kettle is green")
+            await store.backup(tmp_path / "b.db")
+        async with await AsyncMemoryStore.restore_backup(tmp_path / "b.db", tmp_path / "c.db", embedder=HashEmbedder()) as restored:
+            assert [hit.content for hit in await restored.search("kettle")] == ["the kettle is green"]
+        with pytest.raises(StoreClosed):
+            await restored.search("kettle")
+
+    asyncio.run(check())

@@ -71,3 +71,10 @@ def test_what_a_view_is_bound_to(store: MemoryStore) -> None:
     """It can be told, of the past as well."""
     assert store.scope("a", None).bound[:2] == ("a", None)
     assert store.scope("a").at(0).bound.agent_id == "a"
+
+
+def test_a_collection_tells_its_model(store: MemoryStore) -> None:
+    """The store's own, or none, which is an error to ask for."""
+    assert store.collection("notes", model="store").embedder.id == "hash-64"
+    with pytest.raises(InvalidInput, match="no model"):
+        _ = store.collection("notes").embedder

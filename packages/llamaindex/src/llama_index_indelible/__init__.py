@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from llama_index_indelible._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from llama_index_indelible.chat_store import IndelibleBufferChatStore as IndelibleBufferChatStore
+    from llama_index_indelible.chat_store import IndelibleChatStore as IndelibleChatStore
     from llama_index_indelible.docstore import IndelibleDocumentStore as IndelibleDocumentStore
     from llama_index_indelible.index_store import IndelibleIndexStore as IndelibleIndexStore
     from llama_index_indelible.kvstore import IndelibleKVStore as IndelibleKVStore
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from llama_index_indelible.vector_store import IndelibleVectorStore as IndelibleVectorStore
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "llama_index_indelible.chat_store": ("IndelibleBufferChatStore", "IndelibleChatStore"),
     "llama_index_indelible.docstore": ("IndelibleDocumentStore",),
     "llama_index_indelible.index_store": ("IndelibleIndexStore",),
     "llama_index_indelible.kvstore": ("IndelibleKVStore",),
@@ -30,6 +33,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "IndelibleBufferChatStore",
+    "IndelibleChatStore",
     "IndelibleDocumentStore",
     "IndelibleIndexStore",
     "IndelibleKVStore",

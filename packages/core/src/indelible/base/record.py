@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, NamedTuple
+from unicodedata import category
 
 from indelible.base.canonical import check_text, dumps
 from indelible.base.event import Op
@@ -242,7 +243,15 @@ def one_line(text: str | None) -> str:
 
 
 def escape_line(text: str) -> str:
-    """Text with everything that is not printable (line breaks, control, bidi, zero-width and tag characters) written as escapes."""
+    """Text with everything that is not printable (line breaks, control, bidi, zero-width and tag characters) written as escapes.
+
+    Spaces of every width are kept: they are part of ordinary text in many languages, and none of them breaks a line.
+    """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in text)
+    return "".join(c if c.isprintable() or category(c) == "Zs" else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

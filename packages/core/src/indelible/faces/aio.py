@@ -76,6 +76,14 @@ class AsyncMemoryStore(AsyncFace):
         self._owned = store is None
         super().__init__(MemoryStore(path, **options) if store is None else store, ThreadPoolExecutor(1, "indelible"))
 
+    @classmethod
+    async def restore_backup(cls, backup: Any, path: Any = None, **options: Any) -> AsyncMemoryStore:
+        """Make a new store of a backup and open it, off the event loop; as ``MemoryStore.restore_backup``."""
+        restored = await asyncio.to_thread(partial(MemoryStore.restore_backup, backup, path, **options))
+        opened = cls(store=restored)
+        opened._owned = True
+        return opened
+
     async def iter_events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event after a version, in order of arrival."""
         check_whole(after, "after")

@@ -171,7 +171,7 @@ class Collection(CollectionReads):
             reason: one of ``request expired legal secret poisoned mistake``.
 
         Returns:
-            How many records were destroyed (more than one where two devices had made one each), 0 if the key was never here.
+            1 if it was destroyed (also where two devices had made a record each under the key), 0 if the key was never here.
         """
         code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
         written = self._write([Draft(Op.PURGE, self._namespace, self._scope, key=check_key(key), reason=code)])[0]

@@ -102,9 +102,12 @@ class ItemIndex:
         return {text: self._learned(vector) for text, vector in zip(texts, vectors, strict=True)}
 
     def _learned(self, vector: Sequence[float]) -> Sequence[float]:
+        # Arrays hold numbers of their own kind, each of which takes longer to convert than the whole.
+        plain = getattr(vector, "tolist", None)
+        numbers: Sequence[float] = plain() if callable(plain) else vector
         if isinstance(self.model, _Model):
-            self.model.learn(len(vector))
-        return vector
+            self.model.learn(len(numbers))
+        return numbers
 
 
 class _Model:

@@ -26,8 +26,10 @@ class IndelibleItem(Item):
 
     __slots__ = ("version",)
 
-    def __init__(self, *, version: int, **fields: Any) -> None:
-        super().__init__(**fields)
+    def __init__(
+        self, *, value: dict[str, Any], key: str, namespace: tuple[str, ...], created_at: datetime, updated_at: datetime, version: int
+    ) -> None:
+        super().__init__(value=value, key=key, namespace=namespace, created_at=created_at, updated_at=updated_at)
         self.version = version
 
 
@@ -40,8 +42,17 @@ class IndelibleSearchItem(SearchItem):
 
     __slots__ = ("version",)
 
-    def __init__(self, *, version: int, **fields: Any) -> None:
-        super().__init__(**fields)
+    def __init__(
+        self,
+        namespace: tuple[str, ...],
+        key: str,
+        value: dict[str, Any],
+        created_at: datetime,
+        updated_at: datetime,
+        score: float | None,
+        version: int,
+    ) -> None:
+        super().__init__(namespace, key, value, created_at, updated_at, score)
         self.version = version
 
 
@@ -108,15 +119,8 @@ def item_of(record: Record, depth: int) -> IndelibleItem:
 def search_item_of(hit: Hit, depth: int) -> IndelibleSearchItem:
     """The item of a hit."""
     record = hit.record
-    return IndelibleSearchItem(
-        namespace=record.namespace[depth:],
-        key=record.key or record.id,
-        value=value_of(record),
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        score=hit.score,
-        version=record.version,
-    )
+    where, key = record.namespace[depth:], record.key or record.id
+    return IndelibleSearchItem(where, key, value_of(record), record.created_at, record.updated_at, hit.score, record.version)
 
 
 def change_of(change: Change, depth: int) -> ItemChange:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import sqlite3
 import time
@@ -14,6 +15,7 @@ from indelible.errors import SchemaMismatch, StoreUnavailable
 APPLICATION_ID = 0x696E6465  # "inde"
 MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql")
 SCHEMA_VERSION = len(MIGRATIONS)
+_SMALLEST_DATABASE = 512
 
 
 @cache
@@ -61,6 +63,9 @@ def prepare(connections: Connections) -> None:
 def _is_current(connections: Connections) -> bool:
     if connections.created:
         return False
+    if 0 < os.stat(connections.path).st_size < _SMALLEST_DATABASE:
+        # SQLite takes so short a file for an empty one, and would write over it.
+        raise SchemaMismatch(f"{connections.path} is not a database: give another path, or move that file away")
     try:
         with connections.read() as connection:
             version, application = _stamp(connection)

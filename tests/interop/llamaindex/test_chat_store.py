@@ -1,0 +1,458 @@
+"""The chat stores of the new memory and of the buffers: order, atomicity, whole messages, one set of rows."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.base.llms.types import TextBlock
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.schema import ImageDocument
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+
+from indelible import InvalidInput, MemoryStore, UnsupportedOperation
+from indelible.testing import FakeClock
+from llama_index_indelible import IndelibleBufferChatStore, IndelibleChatStore
+from llama_index_indelible.messages import of_record, to_value
+from tests.architecture.source_tree import ROOT
+from tests.interop.llamaindex.chats import PNG, assistant, blocks, open_store, texts, user
+
+ACTIVE, ARCHIVED = MessageStatus.ACTIVE, MessageStatus.ARCHIVED
+
+
+class Twins:
+    """The buffers' store as the new one is called: through its coroutines, or through its plain methods."""
+
+    def __init__(self, store: IndelibleBufferChatStore, *, plain: bool) -> None:
+        self.store = store
+        self.plain = plain
+
+    async def call(self, name: str, twin: str, *arguments: Any) -> Any:
+        return getattr(self.store, name)(*arguments) if self.plain else await getattr(self.store, twin)(*arguments)
+
+    async def get_messages(self, key: str) -> list[ChatMessage]:
+        found: list[ChatMessage] = await self.call("get_messages", "aget_messages", key)
+        return found
+
+    async def set_messages(self, key: str, messages: list[ChatMessage]) -> None:
+        await self.call("set_messages", "aset_messages", key, messages)
+
+    async def add_message(self, key: str, message: ChatMessage) -> None:
+        await self.call("add_message", "async_add_message", key, message)
+
+    async def delete_messages(self, key: str) -> Any:
+        return await self.call("delete_messages", "adelete_messages", key)
+
+    async def delete_message(self, key: str, index: int) -> Any:
+        return await self.call("delete_message", "adelete_message", key, index)
+
+    async def get_keys(self) -> Any:
+        return await self.call("get_keys", "aget_keys")
+
+
+Store = IndelibleChatStore | Twins
+
+
+@pytest.fixture(params=["memory", "buffer", "buffer, async"])
+def chats(request: pytest.FixtureRequest, file: str) -> Store:
+    """Each of the ways to call a chat store."""
+    if request.param == "memory":
+        return IndelibleChatStore(file)
+    return Twins(IndelibleBufferChatStore(file), plain=request.param == "buffer")
+
+
+@pytest.fixture
+def store(file: str) -> IndelibleChatStore:
+    return IndelibleChatStore(file)
+
+
+# What both do
+
+
+async def test_messages_come_back_in_their_order(chats: Store) -> None:
+    """Also of one moment: the clock stands still in some of these."""
+    for number in range(5):
+        await chats.add_message("s", user(str(number)))
+    assert texts(await chats.get_messages("s")) == ["0", "1", "2", "3", "4"]
+
+
+async def test_an_unknown_conversation_is_empty(chats: Store) -> None:
+    assert await chats.get_messages("nobody") == []
+    assert await chats.delete_message("nobody", 0) is None
+    assert await chats.delete_messages("nobody") is None
+    assert await chats.get_keys() == []
+
+
+async def test_setting_replaces(chats: Store) -> None:
+    """Another store for SQLite appends."""
+    await chats.set_messages("s", [user("a"), assistant("b")])
+    await chats.set_messages("s", [user("c"), assistant("d"), user("e")])
+    assert texts(await chats.get_messages("s")) == ["c", "d", "e"]
+
+
+async def test_setting_to_nothing_empties(chats: Store) -> None:
+    """It is an error in others."""
+    await chats.set_messages("s", [user("a")])
+    await chats.set_messages("s", [])
+    assert await chats.get_messages("s") == []
+    assert await chats.get_keys() == []
+
+
+async def test_a_message_that_cannot_be_kept_changes_nothing(chats: Store) -> None:
+    """LlamaIndex's own store has deleted the history by the time that it notices."""
+    await chats.set_messages("s", [user("a"), assistant("b")])
+    for bad in (user("c", thing=object()), user("c", deep={1: "a"}), user("c", half="\ud800"), "no message"):
+        with pytest.raises(InvalidInput):
+            await chats.set_messages("s", [user("new"), bad])  # type: ignore[list-item]
+        with pytest.raises(InvalidInput):
+            await chats.add_message("s", bad)  # type: ignore[arg-type]
+    assert texts(await chats.get_messages("s")) == ["a", "b"]
+
+
+async def test_a_message_that_contains_itself_is_refused(chats: Store) -> None:
+    circle: dict[str, Any] = {}
+    circle["self"] = circle
+    with pytest.raises(InvalidInput, match="contains itself"):
+        await chats.add_message("s", user("x", circle=circle))
+
+
+async def test_what_is_read_is_a_copy(chats: Store) -> None:
+    """Memory and agents edit the messages they are given."""
+    message = user("a", tag=["x"])
+    await chats.add_message("s", message)
+    message.blocks.append(TextBlock(text="later"))
+    (read,) = await chats.get_messages("s")
+    read.blocks[0] = TextBlock(text="edited")
+    read.additional_kwargs["tag"].append("y")
+    (again,) = await chats.get_messages("s")
+    assert (again.content, again.additional_kwargs) == ("a", {"tag": ["x"]})
+
+
+async def test_deleting_is_by_position(chats: Store) -> None:
+    await chats.set_messages("s", [user("a"), user("b"), user("c")])
+    assert (await chats.delete_message("s", 1)).content == "b"  # type: ignore[union-attr]
+    assert (await chats.delete_message("s", 1)).content == "c"  # type: ignore[union-attr]
+    assert await chats.delete_message("s", 1) is None
+    assert texts(await chats.get_messages("s")) == ["a"]
+    for bad in ("0", 1.0, True, None):
+        with pytest.raises(InvalidInput):
+            await chats.delete_message("s", bad)  # type: ignore[arg-type]
+
+
+async def test_conversations_are_apart(chats: Store) -> None:
+    keys = ["a", "a.b", "a/b", "it's", 'x" OR 1=1 --', "ключ", "%", "_", "*", " "]
+    for key in keys:
+        await chats.add_message(key, user(f"in {key}"))
+    assert await chats.get_keys() == sorted(keys)
+    for key in keys:
+        assert texts(await chats.get_messages(key)) == [f"in {key}"]
+    await chats.delete_messages("%")
+    assert await chats.get_keys() == sorted(set(keys) - {"%"})
+
+
+@pytest.mark.parametrize("key", ["", None, 3])
+async def test_a_key_must_be_text(chats: Store, key: Any) -> None:
+    with pytest.raises(InvalidInput):
+        await chats.add_message(key, user("a"))
+
+
+# Whole messages
+
+
+def test_every_block_comes_back(file: str, tmp_path: Path) -> None:
+    """Equal and of the same kind, each by itself and all together; nothing of it is a file's worth less."""
+    chats = IndelibleBufferChatStore(file)
+    everything = blocks(tmp_path)
+    messages = [ChatMessage(role="assistant", blocks=[block]) for block in everything] + [ChatMessage(role="user", blocks=everything)]
+    before = copy.deepcopy(messages)
+    chats.set_messages("s", messages)
+    found = chats.get_messages("s")
+    assert found == before == messages
+    assert [type(block) for block in found[-1].blocks] == [type(block) for block in everything]
+    assert [repr(block) for block in found[-1].blocks] == [repr(block) for block in everything]
+
+
+def test_a_message_outlives_its_file(file: str, tmp_path: Path) -> None:
+    """LlamaIndex checks that the file of a block is there whenever the block is made."""
+    chats = IndelibleBufferChatStore(file)
+    messages = [ChatMessage(role="user", blocks=blocks(tmp_path)), user("after")]
+    chats.set_messages("s", messages)
+    (tmp_path / "picture.png").unlink()
+    assert chats.get_messages("s") == messages
+
+
+@pytest.mark.parametrize("role", list(MessageRole))
+def test_every_role_comes_back(role: MessageRole) -> None:
+    chats = IndelibleBufferChatStore(":memory:")
+    chats.add_message("s", ChatMessage(role=role, content="x"))
+    (found,) = chats.get_messages("s")
+    assert found.role is role
+
+
+_LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.binary(max_size=8) | st.datetimes(timezones=st.just(UTC))
+)
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+_NAMES = _TEXT | st.sampled_from(["$bytes", "$dict", "$tuple", "$path", "$time", "$float", "session_id", "images"])
+_VALUES = st.recursive(
+    _LEAVES | _TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=2) | st.tuples(inner), max_leaves=6
+)
+_MORE = st.dictionaries(_NAMES.filter(lambda name: name != "images"), _VALUES, max_size=3)
+
+
+@given(text=_TEXT, more=_MORE)
+def test_everything_in_additional_kwargs_comes_back(text: str, more: dict[str, Any]) -> None:
+    """Bytes (a model's signatures are), tuples and times included, and names that look like our own."""
+    chats = IndelibleBufferChatStore(store=_shared())
+    chats.set_messages("s", [user(text, **more)])
+    (found,) = chats.get_messages("s")
+    assert found == user(text, **more)
+    assert repr(found.additional_kwargs) == repr(more)
+
+
+_kept: list[MemoryStore] = []
+
+
+def _shared() -> MemoryStore:
+    """One store in memory for all examples of a property."""
+    if not _kept:
+        _kept.append(open_store(":memory:"))
+    return _kept[0]
+
+
+def test_numbers_that_are_not_finite_come_back(file: str) -> None:
+    """A model's log probabilities may be."""
+    chats = IndelibleBufferChatStore(file)
+    chats.add_message("s", user("x", low=-math.inf, none=math.nan))
+    (found,) = chats.get_messages("s")
+    assert found.additional_kwargs["low"] == -math.inf
+    assert math.isnan(found.additional_kwargs["none"])
+
+
+def test_a_providers_object_comes_back_as_its_fields(file: str) -> None:
+    chats = IndelibleBufferChatStore(file)
+    call = TextBlock(text="any model of pydantic")
+    chats.add_message("s", assistant("x", tool_calls=[call]))
+    (found,) = chats.get_messages("s")
+    assert found.additional_kwargs["tool_calls"] == [{"block_type": "text", "text": "any model of pydantic"}]
+
+
+def test_images_of_old_times_do_not_multiply(file: str) -> None:
+    """LlamaIndex makes a block of each whenever such a message is made."""
+    chats = IndelibleBufferChatStore(file)
+    message = user("look", images=[ImageDocument(image=None, text="", image_path=None, metadata={}, image_url=None, id_="i")])
+    message.blocks = message.blocks[:1]
+    for _ in range(3):
+        chats.set_messages("s", [message])
+        (message,) = chats.get_messages("s")
+    assert len(message.blocks) == 1
+    assert message.additional_kwargs["images"][0]["id_"] == "i"
+
+
+def test_rows_of_others_are_read(file: str) -> None:
+    """By their content and role; a form of the future is an error that says so."""
+    chats = IndelibleBufferChatStore(file)
+    where = chats.collection("s")
+    where.put("1", "hello", metadata={"role": "assistant"})
+    where.put("2", "there", metadata={"role": "nobody"})
+    assert [(message.role.value, message.content) for message in chats.get_messages("s")] == [("assistant", "hello"), ("user", "there")]
+    record = where.put("3", "x", value={**to_value(user("x")), "schema": 2})
+    with pytest.raises(InvalidInput, match="schema 2"):
+        of_record(record)
+
+
+# Statuses
+
+
+async def test_archived_messages_keep_their_places(store: IndelibleChatStore) -> None:
+    await store.add_messages("s", [user(str(number)) for number in range(5)])
+    assert texts(await store.archive_oldest_messages("s", 2)) == ["0", "1"]
+    assert texts(await store.get_messages("s")) == ["2", "3", "4"]
+    assert texts(await store.get_messages("s", status=ARCHIVED)) == ["0", "1"]
+    assert texts(await store.get_messages("s", status=None)) == ["0", "1", "2", "3", "4"]
+    assert [await store.count_messages("s", status) for status in (ACTIVE, ARCHIVED, None)] == [3, 2, 5]
+    assert texts(await store.get_messages("s", None, limit=2, offset=1)) == ["1", "2"]
+    assert (await store.delete_message("s", 0)).content == "2"  # type: ignore[union-attr]
+    await store.delete_messages("s", status=ARCHIVED)
+    assert texts(await store.get_messages("s", status=None)) == ["3", "4"]
+
+
+async def test_the_oldest_are_the_active_ones(store: IndelibleChatStore) -> None:
+    await store.add_message("s", user("archived"), status=ARCHIVED)
+    await store.add_messages("s", [user("a"), user("b")])
+    assert texts(await store.delete_oldest_messages("s", 1)) == ["a"]
+    assert texts(await store.archive_oldest_messages("s", 9)) == ["b"]
+    assert await store.archive_oldest_messages("s", 9) == []
+    assert await store.delete_oldest_messages("s", 0) == await store.delete_oldest_messages("s", -1) == []
+    assert texts(await store.get_messages("s", None)) == ["archived", "b"]
+
+
+async def test_setting_replaces_archived_messages_too(store: IndelibleChatStore) -> None:
+    await store.add_messages("s", [user("a"), user("b")])
+    await store.archive_oldest_messages("s", 1)
+    await store.set_messages("s", [user("c")], status=ARCHIVED)
+    assert texts(await store.get_messages("s", None)) == ["c"]
+    assert await store.get_messages("s") == []
+
+
+async def test_adding_nothing_is_fine(store: IndelibleChatStore) -> None:
+    await store.add_messages("s", [])
+    assert await store.get_keys() == []
+
+
+# The same rows
+
+
+async def test_each_reads_what_the_other_wrote(file: str, tmp_path: Path) -> None:
+    """Over two handles on a file, or two objects on one store."""
+    new, old = IndelibleChatStore(file), IndelibleBufferChatStore(file)
+    await new.add_message("s", ChatMessage(role="user", blocks=blocks(tmp_path)))
+    old.add_message("s", assistant("b", x=b"1"))
+    await new.add_message("s", user("c"))
+    assert old.get_messages("s") == await new.get_messages("s")
+    assert [message.role.value for message in old.get_messages("s")] == ["user", "assistant", "user"]
+    await new.archive_oldest_messages("s", 1)
+    assert len(old.get_messages("s")) == 3
+    assert old.delete_last_message("s") == user("c")
+    assert texts(await new.get_messages("s")) == ["b"]
+    same = IndelibleBufferChatStore(store=new.client)
+    assert same.get_messages("s") == old.get_messages("s")
+
+
+def test_the_last_of_nothing_is_none(file: str) -> None:
+    chats = IndelibleBufferChatStore(file)
+    assert chats.delete_last_message("s") is None
+    chats.set_messages("s", [user("a"), user("b")])
+    assert chats.delete_messages("s") == [user("a"), user("b")]
+    assert chats.delete_messages("s") is None
+
+
+def test_a_buffer_works_on_it(file: str) -> None:
+    """``ChatMemoryBuffer``, sync; another one on the file goes on with it, and dumping it works on every pydantic."""
+    memory = ChatMemoryBuffer.from_defaults(chat_store=IndelibleBufferChatStore(file), chat_store_key="s", token_limit=3000)
+    memory.put(user("a"))
+    memory.put_messages([assistant("b"), user("c")])
+    again = ChatMemoryBuffer.from_defaults(chat_store=IndelibleBufferChatStore(file), chat_store_key="s", token_limit=3000)
+    assert texts(again.get()) == texts(again.get_all()) == ["a", "b", "c"]
+    assert file in memory.to_string()
+    memory.reset()
+    assert again.get_all() == []
+
+
+# The past, scopes, expiry, copies
+
+
+async def test_a_conversation_can_be_read_as_it_was(store: IndelibleChatStore) -> None:
+    await store.set_messages("s", [user("a"), user("b")])
+    before = store.client.version
+    await store.delete_messages("s")
+    assert await store.get_messages("s") == []
+    assert texts(await store.get_messages("s", as_of=before)) == ["a", "b"]
+    assert texts(IndelibleBufferChatStore(store=store.client).get_messages("s", as_of=before)) == ["a", "b"]
+
+
+def test_scopes_are_exact(file: str) -> None:
+    ada = IndelibleBufferChatStore(file, user_id="ada")
+    ada.add_message("s", user("mine"))
+    for other in (IndelibleBufferChatStore(file), IndelibleBufferChatStore(file, user_id="bob")):
+        assert other.get_messages("s") == []
+        assert other.get_keys() == []
+    with pytest.raises(TypeError):
+        IndelibleBufferChatStore(file, user="ada")  # type: ignore[call-arg]
+
+
+def test_messages_expire(file: str) -> None:
+    clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
+    chats = IndelibleBufferChatStore(store=MemoryStore(file, clock=clock), ttl_ms=1000)
+    chats.add_message("s", user("a"))
+    clock.advance(2000)
+    assert chats.get_messages("s") == []
+
+
+@pytest.mark.parametrize("kind", [IndelibleChatStore, IndelibleBufferChatStore])
+async def test_copies_and_pickles_are_the_same_place(kind: type[Any], file: str) -> None:
+    made = kind(file, namespace=("a", "b"), user_id="ada", ttl_ms=10**9)
+    IndelibleBufferChatStore(file, namespace=("a", "b"), user_id="ada").add_message("s", user("x"))
+    for other in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+        assert other == made
+        found = other.get_messages("s")
+        assert texts(found if isinstance(found, list) else await found) == ["x"]
+    with pytest.raises(UnsupportedOperation):
+        pickle.dumps(kind(":memory:"))
+
+
+# At once
+
+
+async def test_twenty_first_uses_at_once(file: str) -> None:
+    """LlamaIndex's own store says "no such table", and stays broken."""
+    stores = [IndelibleChatStore(file) for _ in range(4)]
+    await asyncio.gather(*(stores[number % 4].add_message("s", user(str(number))) for number in range(20)))
+    reads = await asyncio.gather(*(stores[number % 4].get_messages("s") for number in range(20)))
+    assert {tuple(sorted(texts(read), key=int)) for read in reads} == {tuple(map(str, range(20)))}
+
+
+async def test_no_message_is_taken_twice(file: str) -> None:
+    store, other = IndelibleChatStore(file), IndelibleChatStore(file)
+    await store.add_messages("s", [user(str(number)) for number in range(12)])
+    taken = await asyncio.gather(
+        *(each.archive_oldest_messages("s", 2) for each in (store, other) for _ in range(2)),
+        *(each.delete_oldest_messages("s", 2) for each in (store, other)),
+    )
+    assert sorted((text for each in taken for text in texts(each)), key=int) == list(map(str, range(12)))
+    assert await store.count_messages("s") == 0
+    assert await store.count_messages("s", None) == 8
+
+
+def test_of_settings_at_once_one_stands(file: str) -> None:
+    """Whole: never a mixture."""
+    chats = [IndelibleBufferChatStore(file) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: chats[number].set_messages("s", [user(f"{number} {n}") for n in range(3)]), range(4)))
+    found = texts(chats[0].get_messages("s"))
+    assert found in [[f"{number} {n}" for n in range(3)] for number in range(4)]
+
+
+_WRITER = """
+import asyncio, sys
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import Memory
+from llama_index_indelible import IndelibleChatStore
+async def write():
+    memory = Memory.from_defaults(session_id="s", chat_store=IndelibleChatStore(sys.argv[1]), tokenizer_fn=str.split)
+    for number in range(10**6):
+        await memory.aput(ChatMessage(role="user", content=str(number)))
+        print(number, flush=True)
+asyncio.run(write())
+"""
+
+
+def test_a_message_is_there_after_kill(file: str) -> None:
+    """``aput`` returned, the process was killed, and another one, which writes to the file at the same time, sees the message."""
+    with subprocess.Popen([sys.executable, "-c", _WRITER, file], stdout=subprocess.PIPE, cwd=ROOT, text=True) as writer:
+        assert writer.stdout is not None
+        seen = [writer.stdout.readline().strip() for _ in range(5)]
+        mine = IndelibleBufferChatStore(file)
+        mine.add_message("mine", user("x"))
+        os.kill(writer.pid, signal.SIGKILL)
+        seen += writer.stdout.read().split()
+    assert len(seen) >= 5
+    found = texts(mine.get_messages("s"))
+    assert found[: len(seen)] == seen == list(map(str, range(len(seen))))
+    assert len(found) - len(seen) in (0, 1)  # written, and killed before it could say so
+    assert texts(mine.get_messages("mine")) == ["x"]
+    assert mine.client.verify().ok
