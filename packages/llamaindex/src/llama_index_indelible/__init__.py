@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from llama_index_indelible.docstore import IndelibleDocumentStore as IndelibleDocumentStore
     from llama_index_indelible.index_store import IndelibleIndexStore as IndelibleIndexStore
     from llama_index_indelible.kvstore import IndelibleKVStore as IndelibleKVStore
+    from llama_index_indelible.memory_block import IndelibleMemoryBlock as IndelibleMemoryBlock
     from llama_index_indelible.retriever import IndelibleRetriever as IndelibleRetriever
+    from llama_index_indelible.sessions import memory as memory
     from llama_index_indelible.storage import IndelibleStorageContext as IndelibleStorageContext
     from llama_index_indelible.storage import storage_context as storage_context
     from llama_index_indelible.vector_store import IndelibleVectorStore as IndelibleVectorStore
@@ -26,7 +28,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "llama_index_indelible.docstore": ("IndelibleDocumentStore",),
     "llama_index_indelible.index_store": ("IndelibleIndexStore",),
     "llama_index_indelible.kvstore": ("IndelibleKVStore",),
+    "llama_index_indelible.memory_block": ("IndelibleMemoryBlock",),
     "llama_index_indelible.retriever": ("IndelibleRetriever",),
+    "llama_index_indelible.sessions": ("memory",),
     "llama_index_indelible.storage": ("IndelibleStorageContext", "storage_context"),
     "llama_index_indelible.vector_store": ("IndelibleVectorStore",),
 }
@@ -38,10 +42,12 @@ __all__ = [
     "IndelibleDocumentStore",
     "IndelibleIndexStore",
     "IndelibleKVStore",
+    "IndelibleMemoryBlock",
     "IndelibleRetriever",
     "IndelibleStorageContext",
     "IndelibleVectorStore",
     "__version__",
+    "memory",
     "storage_context",
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, PrivateAttr
@@ -19,6 +19,18 @@ from llama_index_indelible.threads import on_a_thread
 
 ACTIVE = MessageStatus.ACTIVE
 When = int | datetime
+
+
+class Place(TypedDict, total=False):
+    """The arguments besides ``path``, for type checkers."""
+
+    store: MemoryStore | None
+    namespace: str | Sequence[str]
+    agent_id: str | None
+    user_id: str | None
+    org_id: str | None
+    workspace_id: str | None
+    ttl_ms: int | None
 
 
 class _Chats(BaseModel):
@@ -98,6 +110,9 @@ class IndelibleChatStore(_Chats, AsyncDBChatStore):
         InvalidInput: a bad path, namespace or scope.
     """
 
+    def __init__(self, path: PathLike | None = None, **place: Unpack[Place]) -> None:
+        super().__init__(path, **place)
+
     @classmethod
     def class_name(cls) -> str:
         """Its name in what LlamaIndex writes down."""
@@ -161,6 +176,9 @@ class IndelibleBufferChatStore(_Chats, BaseChatStore):
 
     The buffers know nothing of archived messages: they see the whole conversation, and cut it themselves. The same arguments.
     """
+
+    def __init__(self, path: PathLike | None = None, **place: Unpack[Place]) -> None:
+        super().__init__(path, **place)
 
     @classmethod
     def class_name(cls) -> str:

@@ -11,7 +11,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from indelible import Collection, Delete, InvalidInput, Put, Record, VersionConflict
 from indelible.faces.operations import Read
-from llama_index_indelible.messages import of_record, to_value
+from llama_index_indelible.messages import of_record, searched, to_value
 
 
 class Conversations:
@@ -95,7 +95,7 @@ class Conversations:
         return [
             Put(
                 str(uuid.uuid4()),
-                message.content or "",
+                searched(message),
                 value=value,
                 metadata={"role": value["role"], "status": state},
                 ttl_ms=self._ttl_ms,

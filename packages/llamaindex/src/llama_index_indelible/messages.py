@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -35,13 +36,16 @@ _BLOCKS: Final[dict[str, type[BaseModel]]] = {
         TextBlock, ImageBlock, AudioBlock, VideoBlock, DocumentBlock, CachePoint, CitableBlock, CitationBlock, ThinkingBlock, ToolCallBlock,
     )
 }  # fmt: skip
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+"""What JSON in the log may not hold, and the text of a tool may."""
 _INSIDE: Final = {"citable": "content", "citation": "cited_content"}
 
 
 def to_value(message: ChatMessage) -> dict[str, Any]:
     """A message as a JSON object with every block and every one of its ``additional_kwargs``; it is not changed.
 
-    Bytes, paths, times, tuples and numbers that are not finite come back as what they were; an object of pydantic as a dict of its fields.
+    Bytes, paths, times, tuples, numbers that are not finite and the order of dicts come back as they were; an object of pydantic as a dict
+    of its fields.
 
     Raises:
         InvalidInput: it is no message, or holds something that cannot be written down.
@@ -49,12 +53,17 @@ def to_value(message: ChatMessage) -> dict[str, Any]:
     if not isinstance(message, ChatMessage):
         raise InvalidInput(f"a message must be a ChatMessage, got {type(message).__name__}")
     try:
-        blocks = [_plain(block.model_dump()) for block in message.blocks]
+        blocks = [{name: _plain(field) for name, field in block.model_dump().items()} for block in message.blocks]
         # Not by the message's own dump, which would make text of bytes.
         more = _plain(message.additional_kwargs)
     except RecursionError:
         raise InvalidInput("a message is nested too deeply, or contains itself") from None
     return {"schema": SCHEMA, "role": message.role.value, "blocks": blocks, "additional_kwargs": more}
+
+
+def searched(message: ChatMessage) -> str:
+    """The text that a message is found by."""
+    return _UNSTORABLE.sub("\ufffd", message.content or "")
 
 
 def of_record(record: Record) -> ChatMessage:
@@ -95,12 +104,13 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        return str.__str__(value)  # of an enum or another kind of text: plain text
+        text = str.__str__(value)  # of an enum or another kind of text: plain text
+        return {"$text": _encoded(text.encode("utf-8", "surrogatepass"))} if _UNSTORABLE.search(text) else text
     if isinstance(value, float):
         return value if math.isfinite(value) else {"$float": repr(value)}
     if isinstance(value, dict):
         items = {_name(key): _plain(item) for key, item in value.items()}
-        return {"$dict": items} if len(items) == 1 and next(iter(items)).startswith("$") else items
+        return items if _is_itself(list(items)) else {"$dict": [[key, item] for key, item in items.items()]}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, BaseModel):
@@ -114,10 +124,19 @@ def _plain(value: Any) -> Any:
         raise InvalidInput(f"a message holds a {type(value).__name__}, which cannot be written down: leave it out") from None
 
 
+def _is_itself(names: list[str]) -> bool:
+    """Whether a dict of these names comes back from JSON in the log as it is, in its order, and is not taken for one of our marks."""
+    return names == sorted(names) and all(map(str.isascii, names)) and not (len(names) == 1 and names[0].startswith("$"))
+
+
 def _name(key: object) -> str:
     if not isinstance(key, str):
         raise InvalidInput(f"a message holds a dict with the key {key!r}: keys must be str")
     return str.__str__(key)
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 def _lively(value: Any) -> Any:
@@ -128,16 +147,20 @@ def _lively(value: Any) -> Any:
     if len(value) == 1:
         name, item = next(iter(value.items()))
         if name == "$dict":
-            return {key: _lively(each) for key, each in item.items()}
+            return {key: _lively(each) for key, each in item}
         if name in _READ:
             return _READ[name](item)
     return {key: _lively(item) for key, item in value.items()}
 
 
 _TAGS: Final[dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]]] = {
-    bytes: ("$bytes", lambda value: base64.b64encode(value).decode("ascii"), base64.b64decode),
+    bytes: ("$bytes", _encoded, base64.b64decode),
     tuple: ("$tuple", lambda value: [_plain(item) for item in value], lambda items: tuple(map(_lively, items))),
     PurePath: ("$path", str, Path),
     datetime: ("$time", datetime.isoformat, datetime.fromisoformat),
 }
-_READ: Final[dict[str, Callable[[Any], Any]]] = {"$float": float, **{name: read for name, _, read in _TAGS.values()}}
+_READ: Final[dict[str, Callable[[Any], Any]]] = {
+    "$float": float,
+    "$text": lambda data: base64.b64decode(data).decode("utf-8", "surrogatepass"),
+    **{name: read for name, _, read in _TAGS.values()},
+}

@@ -63,7 +63,9 @@ def prepare(connections: Connections) -> None:
 def _is_current(connections: Connections) -> bool:
     if connections.created:
         return False
-    if 0 < os.stat(connections.path).st_size < _SMALLEST_DATABASE:
+    with translated(connections.path):
+        size = os.stat(connections.path).st_size
+    if 0 < size < _SMALLEST_DATABASE:
         # SQLite takes so short a file for an empty one, and would write over it.
         raise SchemaMismatch(f"{connections.path} is not a database: give another path, or move that file away")
     try:
