@@ -125,7 +125,8 @@ class IndelibleMemoryBlock(BaseMemoryBlock[str]):
             return self._view
         if not session_id:
             raise InvalidInput("a session_id is needed to know whose memories these are; session_field=None is for all sessions")
-        return self._view.scope(**{self.session_field: session_id})
+        session: dict[str, Any] = {self.session_field: session_id}
+        return self._view.scope(**session)
 
     async def aput(self, messages: list[ChatMessage], from_short_term_memory: bool = False, session_id: str | None = None) -> None:
         """Keep messages, all or none, on disk when this returns.

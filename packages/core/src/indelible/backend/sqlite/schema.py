@@ -63,9 +63,7 @@ def prepare(connections: Connections) -> None:
 def _is_current(connections: Connections) -> bool:
     if connections.created:
         return False
-    with translated(connections.path):
-        size = os.stat(connections.path).st_size
-    if 0 < size < _SMALLEST_DATABASE:
+    if 0 < _size(connections.path) < _SMALLEST_DATABASE:
         # SQLite takes so short a file for an empty one, and would write over it.
         raise SchemaMismatch(f"{connections.path} is not a database: give another path, or move that file away")
     try:
@@ -78,6 +76,13 @@ def _is_current(connections: Connections) -> bool:
             return False
         raise
     return version == SCHEMA_VERSION and application == APPLICATION_ID and mode == "wal"
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0  # opening it says what is wrong
 
 
 def _stamp(connection: sqlite3.Connection) -> tuple[int, int]:
