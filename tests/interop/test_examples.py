@@ -13,7 +13,7 @@ EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if not path.
 WANTED = {"quickstart", "keyvalue", "time_travel", "scopes_and_expiry", "async_store", "bring_your_own_embedder"}
 WANTED |= {"langgraph_store_time_travel", "langmem_tools"}
 WANTED |= {"langchain_agent", "langchain_chain_memory", "langchain_rag", "langchain_reindex"}
-WANTED |= {"llamaindex_query_engine", "llamaindex_ingestion"}
+WANTED |= {"llamaindex_query_engine", "llamaindex_ingestion", "llamaindex_agent"}
 
 
 def test_the_examples_are_there() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,19 @@ PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001
 def open_store(path: object) -> MemoryStore:
     """A store with an embedding model that loads nothing."""
     return MemoryStore(str(path), embedder=HashEmbedder(DIM))
+
+
+@contextmanager
+def own_loop() -> Iterator[None]:
+    """An event loop for the plain methods of a memory: LlamaIndex would make one and never close it."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        asyncio.set_event_loop(None)
 
 
 def said(role: str, text: str, **more: Any) -> ChatMessage:

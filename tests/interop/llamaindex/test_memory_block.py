@@ -16,7 +16,7 @@ from llama_index.core.memory import InsertMethod, Memory, StaticMemoryBlock
 
 from indelible import InvalidInput, MemoryStore, UnsupportedOperation
 from llama_index_indelible import IndelibleBufferChatStore, IndelibleMemoryBlock, memory
-from tests.interop.llamaindex.chats import assistant, open_store, said, texts, user
+from tests.interop.llamaindex.chats import assistant, open_store, own_loop, said, texts, user
 
 
 @pytest.fixture
@@ -240,6 +240,7 @@ async def test_a_pickled_memory_has_its_messages(store: MemoryStore) -> None:
         pickle.dumps(IndelibleMemoryBlock(":memory:", tokenizer_fn=words))
 
 
+@own_loop()
 def test_the_plain_methods_work_too(store: MemoryStore) -> None:
     """Each of them may run on another loop, in another thread."""
     session = memory(None, "s", store=store, user_id="ada", tokenizer_fn=words)

@@ -48,9 +48,13 @@ def test_a_module_only_translates(source: Path) -> None:
     assert not [imported for _, imported in module.imports() if imported.partition(".")[0] in ("hashlib", "sqlite3", "numpy", "pickle")]
 
 
-def test_the_readme_s_program_prints_what_it_says(tmp_path: Path) -> None:
-    """Run in an empty folder, to the last character."""
-    (program,) = programs(FOLDER / "README.md")
-    done = run("-W", "error", "-c", program.text, cwd=tmp_path)
-    assert done.stderr == ""
-    assert done.stdout == program.output
+def test_the_readme_s_programs_print_what_they_say(tmp_path: Path) -> None:
+    """Each run in an empty folder, to the last character."""
+    found = programs(FOLDER / "README.md")
+    assert len(found) == 2
+    for number, program in enumerate(found):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        done = run("-W", "error", "-c", program.text, cwd=folder)
+        assert done.stderr == ""
+        assert done.stdout == program.output

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from llama_index_indelible.chat_store import IndelibleBufferChatStore as IndelibleBufferChatStore
     from llama_index_indelible.chat_store import IndelibleChatStore as IndelibleChatStore
     from llama_index_indelible.docstore import IndelibleDocumentStore as IndelibleDocumentStore
+    from llama_index_indelible.embeddings import IndelibleEmbedding as IndelibleEmbedding
+    from llama_index_indelible.embeddings import as_embedder as as_embedder
     from llama_index_indelible.index_store import IndelibleIndexStore as IndelibleIndexStore
     from llama_index_indelible.kvstore import IndelibleKVStore as IndelibleKVStore
     from llama_index_indelible.memory_block import IndelibleMemoryBlock as IndelibleMemoryBlock
@@ -21,17 +23,20 @@ if TYPE_CHECKING:
     from llama_index_indelible.sessions import memory as memory
     from llama_index_indelible.storage import IndelibleStorageContext as IndelibleStorageContext
     from llama_index_indelible.storage import storage_context as storage_context
+    from llama_index_indelible.tools import IndelibleToolSpec as IndelibleToolSpec
     from llama_index_indelible.vector_store import IndelibleVectorStore as IndelibleVectorStore
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "llama_index_indelible.chat_store": ("IndelibleBufferChatStore", "IndelibleChatStore"),
     "llama_index_indelible.docstore": ("IndelibleDocumentStore",),
+    "llama_index_indelible.embeddings": ("IndelibleEmbedding", "as_embedder"),
     "llama_index_indelible.index_store": ("IndelibleIndexStore",),
     "llama_index_indelible.kvstore": ("IndelibleKVStore",),
     "llama_index_indelible.memory_block": ("IndelibleMemoryBlock",),
     "llama_index_indelible.retriever": ("IndelibleRetriever",),
     "llama_index_indelible.sessions": ("memory",),
     "llama_index_indelible.storage": ("IndelibleStorageContext", "storage_context"),
+    "llama_index_indelible.tools": ("IndelibleToolSpec",),
     "llama_index_indelible.vector_store": ("IndelibleVectorStore",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -40,13 +45,16 @@ __all__ = [
     "IndelibleBufferChatStore",
     "IndelibleChatStore",
     "IndelibleDocumentStore",
+    "IndelibleEmbedding",
     "IndelibleIndexStore",
     "IndelibleKVStore",
     "IndelibleMemoryBlock",
     "IndelibleRetriever",
     "IndelibleStorageContext",
+    "IndelibleToolSpec",
     "IndelibleVectorStore",
     "__version__",
+    "as_embedder",
     "memory",
     "storage_context",
 ]

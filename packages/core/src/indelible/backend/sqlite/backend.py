@@ -43,6 +43,10 @@ from indelible.errors import IntegrityFailure
 _MEMORY_PLACE = "memory"
 
 
+NORMALISER = "normaliser"
+"""Under which name a store keeps the version of the normaliser that made its index."""
+
+
 @dataclass(slots=True)
 class _KnownLog:
     """What this process knows of the end of the log.
@@ -94,9 +98,23 @@ class SqliteBackend(SqliteReads):
         self._known: _KnownLog | None = None
         try:
             prepare(self._connections)
+            self._follow_normaliser()
         except BaseException:
             self._connections.close()
             raise
+
+    def _follow_normaliser(self) -> None:
+        """Index the text anew if another release's normaliser did it: what it left would not be found by this one's words."""
+        query, version = queries()["meta"], self._indexer.version
+        with self._connections.read(snapshot=False) as connection:
+            stored = connection.execute(query, (NORMALISER,)).fetchone()
+        if stored is not None and stored[0] == version:
+            return
+        with self._connections.write() as connection:
+            stored = connection.execute(query, (NORMALISER,)).fetchone()
+            if stored is not None and stored[0] != version:
+                rebuild_views(self._transaction(connection))
+            connection.execute(queries()["set_meta"], (NORMALISER, version))
 
     # Writing
 
@@ -215,6 +233,7 @@ class SqliteBackend(SqliteReads):
         with self._connections.write() as connection:
             self._known = None
             rebuild_views(self._transaction(connection))
+            connection.execute(queries()["set_meta"], (NORMALISER, self._indexer.version))
 
     def vacuum(self) -> Vacuumed:
         return vacuum(self._connections)

@@ -1,0 +1,125 @@
+"""The memory tools of the core as tools of LlamaIndex."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.tools.tool_spec.base import BaseToolSpec
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from indelible import InvalidInput, MemoryStore
+from indelible.base.record import UNSET
+from indelible.faces.scoping import ScopeValue
+from indelible.faces.store import ScopedView
+from indelible.faces.tools import READ_TOOLS, TOOLS, Argument, MemoryTool, tool_view
+from llama_index_indelible.opening import PathLike, opened
+from llama_index_indelible.threads import on_a_thread
+
+_NAMED = {tool.name: tool for tool in TOOLS}
+
+
+class IndelibleToolSpec(BaseToolSpec):
+    """Tools with which a model keeps memories: remember, recall, search, edit, forget, history.
+
+    Whose memories they are is bound here, as ``partial_params`` of the tools, and cannot be said by the model, whatever it passes. A field
+    that is not given is what the view is bound to, else ``MEMORY_AGENT_ID`` and so on; agent and user must come from somewhere. What goes
+    wrong is raised, with a text that a model can act on: agents hand it on as the tool's answer.
+
+    Args:
+        path: the file; without it and without ``store`` the default one.
+        store: a store or a bound view of one, in place of a path.
+        read_only: only recall, search and history.
+        agent_id, user_id, org_id, workspace_id: whose memories; ``None`` for any.
+        source: noted on what is written, so that ``withdraw(source=...)`` undoes it: a session, say.
+        prefix: before each tool's name, for agents that have a ``search`` already.
+
+    Raises:
+        InvalidInput: it is not settled whose memories these are, or the view is bound to somebody else's.
+    """
+
+    def __init__(
+        self,
+        path: PathLike | None = None,
+        *,
+        store: ScopedView | None = None,
+        read_only: bool = False,
+        agent_id: ScopeValue = UNSET,
+        user_id: ScopeValue = UNSET,
+        org_id: ScopeValue = UNSET,
+        workspace_id: ScopeValue = UNSET,
+        source: str | None = None,
+        prefix: str = "",
+    ) -> None:
+        self.store = opened(path, store) if store is None or isinstance(store, MemoryStore) else store
+        scope = {"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}
+        self.scope: dict[str, ScopeValue] = {name: value for name, value in scope.items() if value is not UNSET}
+        tool_view(self.store, self.scope)  # so that the program hears of it and not the model
+        self.source = source
+        self.prefix = prefix
+        self.spec_functions = [tool.name for tool in (READ_TOOLS if read_only else TOOLS)]
+
+    def to_tool_list(
+        self,
+        spec_functions: Sequence[str | tuple[str, str]] | None = None,
+        func_to_metadata_mapping: Mapping[str, ToolMetadata] | None = None,
+    ) -> list[FunctionTool]:
+        """The tools, or those of some names, each able to be called and awaited.
+
+        Raises:
+            InvalidInput: a name of none of them.
+        """
+        described = func_to_metadata_mapping or {}
+        names = [name if isinstance(name, str) else name[0] for name in spec_functions or self.spec_functions]
+        for name in names:
+            if name not in self.spec_functions:
+                raise InvalidInput(f"there is no tool {name!r} here: it is one of {', '.join(map(str, self.spec_functions))}")
+        return [self._tool(_NAMED[name], described.get(name)) for name in names]
+
+    def _tool(self, tool: MemoryTool, metadata: ToolMetadata | None) -> FunctionTool:
+        schema = _schema(tool.name, tool.arguments)
+        names = [argument.name for argument in tool.arguments]
+
+        def call(*given: Any, scope: Mapping[str, ScopeValue], **arguments: Any) -> str:
+            checked = _checked(schema, {**dict(zip(names, given, strict=False)), **arguments})
+            return json.dumps(tool.run(tool_view(self.store, scope), checked, source=self.source), ensure_ascii=False)
+
+        async def acall(*given: Any, **arguments: Any) -> str:
+            return await on_a_thread(partial(call, *given, **arguments))
+
+        described = metadata or ToolMetadata(name=f"{self.prefix}{tool.name}", description=tool.description, fn_schema=schema)
+        return _Bound(fn=call, async_fn=acall, metadata=described, partial_params={"scope": self.scope})
+
+
+class _Bound(FunctionTool):
+    """A tool whose bound arguments cannot be replaced by those of a call, as LlamaIndex lets them be."""
+
+    def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        return super().call(*args, **{**kwargs, **self.partial_params})
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        return await super().acall(*args, **{**kwargs, **self.partial_params})
+
+
+def _checked(schema: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return schema.model_validate(arguments).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+        raise InvalidInput("; ".join(problems)) from None
+
+
+def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:
+    fields: dict[str, Any] = {argument.name: _field(argument) for argument in arguments}
+    return create_model(f"{name.title()}Arguments", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _field(argument: Argument) -> Any:
+    kind: Any = dict[str, Any] if argument.type is dict else argument.type
+    if argument.default is None:
+        kind = kind | None
+    default = ... if argument.default is UNSET else argument.default
+    return kind, Field(default, description=argument.description, ge=argument.least, le=argument.most)
