@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from indelible.base.canonical import dumps, loads
@@ -319,11 +320,17 @@ _PLANS: dict[Op, Callable[[Planner, Draft], Written]] = {
 
 def slot_fields(namespace: Namespace, scope: Scope, key: str | None) -> dict[str, str]:
     """The payload fields that say where a record belongs; absent ones have no value."""
+    fields = dict(_slice_fields(namespace, scope))
+    if key is not None:
+        fields["key"] = dumps(key)
+    return fields
+
+
+@lru_cache(maxsize=1024)
+def _slice_fields(namespace: Namespace, scope: Scope) -> dict[str, str]:
     fields = {name: dumps(value) for name, value in zip(Scope._fields, scope, strict=True) if value is not None}
     if namespace:
         fields["namespace"] = dumps(list(namespace))
-    if key is not None:
-        fields["key"] = dumps(key)
     return fields
 
 

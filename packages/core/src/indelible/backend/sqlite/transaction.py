@@ -70,8 +70,11 @@ class Transaction:
         return self._one_standing("current", (record,))
 
     def holder(self, slot: Slot) -> Standing | None:
-        slice_id = self.find_slice(slot.namespace, slot.scope)
-        return None if slice_id is None else self._one_standing("holder", (slice_id, slot.key))
+        standings = self.claimants(slot)
+        if len(standings) < 2:
+            return standings[0] if standings else None
+        # Two devices made a record each under this key; only then is the order of their winners worth a join.
+        return self._one_standing("holder", (self.find_slice(slot.namespace, slot.scope), slot.key))
 
     def claimants(self, slot: Slot) -> list[Standing]:
         slice_id = self.find_slice(slot.namespace, slot.scope)
