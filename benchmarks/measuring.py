@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import subprocess
 import sys
@@ -154,6 +155,8 @@ def processes_in_turn(programs: dict[str, str], rounds: int) -> dict[str, list[f
 
 
 def _python(text: str, _round: int) -> None:
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=600, check=False)
+    # An installed package has its bytecode beside it; a shell that forbids writing it would have every process compile everything.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=600, check=False, env=environment)
     if done.returncode:
         raise RuntimeError(done.stderr)
