@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 BM25_VARIABLE = "MEMORY_FTS5_BM25"
 POOL = 1000
 """How deep each channel ranks before fusion and priors; deeper if more is asked for."""
+_ATTEMPTS = 5
+"""How often vectors are read again because views were made anew meanwhile; somebody who does that all the time must not stop recall."""
 
 
 def keyword_scoring() -> Literal["tf", "bm25"]:
@@ -199,14 +201,24 @@ class Recall:
         )
 
     def _vectors(self, selection: Selection, space: Space) -> Vectors:
-        mark = self._backend.mark()
-        models = self._indexing.models(selection.namespace or (), space, mark)
-        if selection.version is not None or selection.records is not None or selection.parent is not None:
-            return arrange(self._backend.vectors(selection, models), space.dim)
-        cache = self._engine.vector_cache
-        if self._indexing.default_mode is not None and not cache.is_fresh(selection, models, space.dim, mark):
-            models = self._fill_in(selection, models)
-        return cache.get(selection, models, space.dim, mark)
+        """The vectors of a selection, read while nothing was moved to another model."""
+        cache, namespace = self._engine.vector_cache, selection.namespace or ()
+        for attempt in range(_ATTEMPTS):
+            mark = self._backend.mark()
+            models = self._indexing.models(namespace, space, mark)
+            if selection.version is not None or selection.records is not None or selection.parent is not None:
+                vectors = arrange(self._backend.vectors(selection, models), space.dim)
+            elif cache.is_fresh(selection, models, space.dim, mark):
+                return cache.get(selection, models, space.dim, mark)
+            else:
+                if self._indexing.default_mode is not None:
+                    models = self._fill_in(selection, models)
+                    mark = self._backend.mark()
+                vectors = cache.get(selection, models, space.dim, mark)
+            # A reindex that ended in between has taken the old model's vectors away: then look again, which says so.
+            if self._backend.mark().epoch == mark.epoch or attempt == _ATTEMPTS - 1:
+                break
+        return vectors
 
     def _fill_in(self, selection: Selection, models: list[str]) -> list[str]:
         """Embed what was written without vectors: imported, or while the model was not installed."""
