@@ -16,6 +16,8 @@ from indelible.errors import InvalidInput
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_MS = 253_402_300_799_999
 """The last millisecond a ``datetime`` can show, the end of year 9999."""
+MIN_MS = -62_135_596_800_000
+"""The first one, the beginning of year 1."""
 _DAY_US = 86_400_000_000
 
 
@@ -61,13 +63,17 @@ def ms_from_datetime(value: object, what: str) -> int:
     """An aware ``datetime`` as milliseconds since 1970, rounded down.
 
     Raises:
-        InvalidInput: not a ``datetime``, or one without a timezone (which instant it means would be a guess).
+        InvalidInput: not a ``datetime``, one without a timezone (which instant it means would be a guess), or one that in UTC lies
+            outside the years 1 to 9999 and so could not be shown again.
     """
     if not isinstance(value, datetime):
         raise InvalidInput(f"{what} must be a timezone-aware datetime, got {type(value).__name__}")
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidInput(f"{what} is a datetime without a timezone: add one, for example datetime.now(UTC)")
-    return (value - EPOCH) // timedelta(milliseconds=1)
+    ms = (value - EPOCH) // timedelta(milliseconds=1)
+    if not MIN_MS <= ms <= MAX_MS:
+        raise InvalidInput(f"{what} is {value.isoformat()}, which in UTC lies outside the years 1 to 9999")
+    return ms
 
 
 def expiry_from_ttl(ttl_ms: object, now_ms: int) -> int | None:

@@ -52,15 +52,35 @@ class Batch:
         self._reads = reads
         self._stored: dict[Scope, dict[str, Record]] = {}
         self._first: dict[tuple[Scope, str], Prepared] = {}
+        self._keys: set[tuple[Scope, str | None]] = set()
 
     def add(self, item: Prepared, *, unique: bool) -> None:
         """Take in a fact; a unique one stands for an older one with the very same text, in the store or in this batch."""
         if unique:
-            item.existing = self._texts(item.draft.scope).get(item.content)
+            if item.draft.key is not None or item.draft.idempotency_key is not None:
+                raise InvalidInput(
+                    "dedup cannot be combined with key or idempotency_key: each of them says by itself which memory is meant"
+                )
+            item.existing = self._unrevised(self._texts(item.draft.scope).get(item.content))
             if item.existing is None:
                 item.same_as = self._first.get((item.draft.scope, item.content))
+        if item.draft.key is not None:
+            self._revise(item)
         self._first.setdefault((item.draft.scope, item.content), item)
         self.items.append(item)
+
+    def _unrevised(self, existing: Record | None) -> Record | None:
+        """An older record, unless this batch gives it another text."""
+        return None if existing is None or (existing.scope, existing.key) in self._keys else existing
+
+    def _revise(self, item: Prepared) -> None:
+        """Under this key the text of before will be gone; one that this batch wrote there no longer stands for others."""
+        place = (item.draft.scope, item.draft.key)
+        self._keys.add(place)
+        for earlier in self.items:
+            if earlier.existing is not None and (earlier.existing.scope, earlier.existing.key) == place:
+                earlier.existing = None
+        self._first = {text: first for text, first in self._first.items() if (first.draft.scope, first.draft.key) != place}
 
     def _texts(self, scope: Scope) -> dict[str, Record]:
         if scope not in self._stored:

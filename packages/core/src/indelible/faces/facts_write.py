@@ -71,7 +71,8 @@ class FactWrites(FactReads):
             parent: id of the document, session or memory it came from.
             occurred_at: when it happened; now if not given.
             idempotency_key: a call with one seen before in this scope returns the first record.
-            dedup: return a memory of this scope with the very same content instead of adding another.
+            dedup: return a memory of this scope with the very same content instead of adding another; looked up before the write, so
+                two programs at the same moment may still add one each. Not together with ``key`` or ``idempotency_key``.
 
         Raises:
             InvalidInput: an argument is refused; nothing was written.

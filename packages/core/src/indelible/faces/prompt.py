@@ -44,7 +44,7 @@ def _shown(value: Any) -> str:
 
 def fact_line(record: Record) -> str:
     """A fact with its date and source."""
-    about = f"{record.occurred_at:%Y-%m-%d}" + (f", {neutral(record.source)}" if record.source else "")
+    about = f"{record.occurred_at.date().isoformat()}" + (f", {neutral(record.source)}" if record.source else "")
     return f"- {neutral(record.content)} ({about})"
 
 

@@ -205,6 +205,7 @@ class Recall:
         cache, namespace = self._engine.vector_cache, selection.namespace or ()
         for attempt in range(_ATTEMPTS):
             mark = self._backend.mark()
+            epoch = mark.epoch
             models = self._indexing.models(namespace, space, mark)
             if selection.version is not None or selection.records is not None or selection.parent is not None:
                 vectors = arrange(self._backend.vectors(selection, models), space.dim)
@@ -213,10 +214,11 @@ class Recall:
             else:
                 if self._indexing.default_mode is not None:
                     models = self._fill_in(selection, models)
-                    mark = self._backend.mark()
+                    epoch = self._backend.mark().epoch
+                # Kept under the mark of before, so that what could not be filled in is tried again.
                 vectors = cache.get(selection, models, space.dim, mark)
             # A reindex that ended in between has taken the old model's vectors away: then look again, which says so.
-            if self._backend.mark().epoch == mark.epoch or attempt == _ATTEMPTS - 1:
+            if self._backend.mark().epoch == epoch or attempt == _ATTEMPTS - 1:
                 break
         return vectors
 
