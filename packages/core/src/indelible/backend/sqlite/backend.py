@@ -141,7 +141,7 @@ class SqliteBackend(SqliteReads):
 
     def _known_log(self, connection: sqlite3.Connection) -> _KnownLog:
         """Where the log and our chain end: remembered as long as nobody else wrote and nothing was rolled back."""
-        stamp = (self._connections.generation, connection.execute("PRAGMA data_version").fetchone()[0])
+        stamp = (self._connections.generation, self._connections.others)
         known = self._known
         if known is None or known.stamp != stamp or known.continues is not None:
             transaction = self._transaction(connection)

@@ -75,6 +75,9 @@ class Connections:
         """What the file's schema version must be for a write, once it is prepared."""
         self.generation = 0
         """Rises whenever the writer may have lost what it believed: at a rollback, a new connection, a fork."""
+        self.others = 0
+        """Changes with every commit of another connection, as of the last write's beginning."""
+        self._schema_is_checked = False
         _open_connections.add(self)
 
     # Opening
@@ -114,7 +117,7 @@ class Connections:
             with translated(self.path):
                 try:
                     connection.execute("BEGIN IMMEDIATE")
-                    self._check_schema(connection)
+                    self._look_around(connection)
                     yield connection
                     connection.execute("COMMIT")
                 except BaseException as error:
@@ -122,19 +125,25 @@ class Connections:
                     raise
                 self._check_identity(connection)
 
-    def _check_schema(self, connection: sqlite3.Connection) -> None:
+    def _look_around(self, connection: sqlite3.Connection) -> None:
         """Another program may have migrated the file, or put another in its place, since it was opened."""
+        others = connection.execute("PRAGMA data_version").fetchone()[0]
+        if others == self.others and self._schema_is_checked:
+            return
+        self.others = others
         found = connection.execute("PRAGMA user_version").fetchone()[0]
         if self.schema is not None and found != self.schema:
             raise SchemaMismatch(
                 f"{self.path} has schema {found} now, but had {self.schema} when it was opened: nothing was written; open it again, "
                 "with the newest release that uses it"
             )
+        self._schema_is_checked = self.schema is not None
 
     def _writer_connection(self) -> sqlite3.Connection:
         if self._writer is None:
             self._writer = self.connect()
             self.generation += 1
+            self._schema_is_checked = False
             if not self.in_memory:
                 self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # makes SQLite open the side files
                 self._identity = identity(self.path)

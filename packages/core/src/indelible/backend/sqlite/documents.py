@@ -46,6 +46,8 @@ class Documents:
         self._sql = queries()
         # Documents of rows that are being made anew, by version and beginning.
         self._known: dict[tuple[int, int], int] = {}
+        # Whether any record here is indexed with others' text; None: not looked up yet. Most stores have none, and every write asks.
+        self._linked: bool | None = None
 
     # Text
 
@@ -81,6 +83,7 @@ class Documents:
             return
         for neighbour in _neighbours(body):
             self._connection.execute(self._sql["add_neighbour"], (neighbour, record))
+            self._linked = True
         words, stems = self._indexer.index(text)
         if words:
             self._connection.execute(self._sql["add_keyword"], (doc, record, slice_id, words, stems, words.count(" ") + 1))
@@ -110,11 +113,18 @@ class Documents:
 
     def dependents(self, record: bytes) -> list[bytes]:
         """Records that are indexed with this one's text."""
+        if not self._has_links():
+            return []
         return [row[0] for row in self._connection.execute(self._sql["dependents"], (record,)).fetchall()]
 
     def has_context(self, record: bytes) -> bool:
         """Whether a record is, or was, indexed with the text of others."""
-        return self._connection.execute(self._sql["has_context"], (record,)).fetchone() is not None
+        return self._has_links() and self._connection.execute(self._sql["has_context"], (record,)).fetchone() is not None
+
+    def _has_links(self) -> bool:
+        if self._linked is None:
+            self._linked = self._connection.execute(self._sql["has_neighbours"]).fetchone() is not None
+        return self._linked
 
     def refresh(self, records: Iterable[bytes], *, purged: bool = False) -> None:
         """Split and index records with context anew, wherever their neighbours changed.

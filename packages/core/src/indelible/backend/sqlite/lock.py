@@ -13,11 +13,23 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import IO
+from functools import cache
+from typing import IO, TYPE_CHECKING
 
 from indelible.errors import StoreUnavailable
 
+if TYPE_CHECKING:
+    from portalocker import LockFlags
+
 _PAUSE_S = 0.0005
+
+
+@cache
+def _at_once() -> LockFlags:
+    """Exclusive, or an error: made once, since combining flags takes as long as locking."""
+    from portalocker import LockFlags
+
+    return LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING
 
 
 class WriterLock:
@@ -90,10 +102,9 @@ class WriterLock:
 
         if self._file is None:
             self._file = self._open(self._path)
-        flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
         while True:
             try:
-                portalocker.lock(self._file, flags)
+                portalocker.lock(self._file, _at_once())
                 return
             except portalocker.LockException as error:
                 if not isinstance(error, portalocker.AlreadyLocked):

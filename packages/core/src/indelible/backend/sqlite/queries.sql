@@ -228,6 +228,9 @@ SELECT dependent FROM neighbour WHERE record = ?
 -- name: drop_neighbours
 DELETE FROM neighbour WHERE record = ? OR dependent = ?
 
+-- name: has_neighbours
+SELECT 1 FROM neighbour LIMIT 1
+
 -- name: has_context
 SELECT 1 FROM neighbour WHERE dependent = ? LIMIT 1
 
