@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import indelible
-from indelible import Get, Memory, MemoryStore, MockModel, PersistentMemory, Put
+from indelible import AsyncMemoryStore, Get, Memory, MemoryStore, MockModel, PersistentMemory, Put
 from indelible.testing import HashEmbedder
+from tests.unit.bad_input.awaited import Awaited
 
 KEPT = "what the store still says"
 
@@ -24,20 +26,28 @@ class World:
     Attributes:
         folder: a folder of its own for files.
         on_disk: whether the databases are files; in memory, thousands of calls are quick.
+        timeout_s: how long the store waits for other writers.
         store, memory, session: opened, each with something to say.
+        awaited: the store's async face.
         id: of a fact that is live.
     """
 
     folder: Path
     on_disk: bool = False
+    timeout_s: float = 30.0
     store: MemoryStore = field(init=False)
     memory: PersistentMemory = field(init=False)
     session: Memory = field(init=False)
+    awaited: Awaited = field(init=False)
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.store = MemoryStore(self.folder / "store.db" if self.on_disk else ":memory:", embedder=HashEmbedder(16))
-        self.memory = PersistentMemory("log", path=self.folder / "memory.db" if self.on_disk else ":memory:")
+        path = self.folder / "store.db" if self.on_disk else ":memory:"
+        self.store = MemoryStore(path, embedder=HashEmbedder(16), timeout_s=self.timeout_s)
+        self.memory = self._open_memory()
+        self._loop = asyncio.new_event_loop()
+        self._async = AsyncMemoryStore(store=self.store)
+        self.awaited = Awaited(self._async, self._loop)
         self.session = Memory("session")
         self.store.collection("canary").put("canary", KEPT)
         self.memory.remember("canary", KEPT)
@@ -49,6 +59,9 @@ class World:
         notes.put("k", "a note about coffee")
         self.store.collection("cache", cache=True).put("k", 1)
 
+    def _open_memory(self) -> PersistentMemory:
+        return PersistentMemory("log", path=self.folder / "memory.db" if self.on_disk else ":memory:")
+
     def version(self) -> tuple[int, int]:
         return self.store.version, self.memory.version
 
@@ -58,6 +71,8 @@ class World:
         return kept is not None and kept.content == KEPT and self.memory.recall("canary") == KEPT and self.session.recall("canary") == KEPT
 
     def close(self) -> None:
+        self._loop.run_until_complete(self._async.close())
+        self._loop.close()
         self.store.close()
         self.memory.close()
 
@@ -118,6 +133,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "PersistentMemory": lambda w: w.memory,
     "PastMemory": lambda w: w.memory.at(1),
     "MemoryStore": lambda w: w.store,
+    "AsyncMemoryStore": lambda w: w.awaited,
     "ScopedView": lambda w: w.store.scope(user_id="ada"),
     "PastView": lambda w: w.store.at(3),
     "Collection": lambda w: w.store.collection("notes", model="store"),
@@ -253,6 +269,7 @@ TABLE: dict[str, dict[str, dict[str, Callable[[World], Any]]]] = {
     },
     "PastMemory": {name: MEMORY_VERBS[name] for name in ("items", "keys", "recall")},
     "MemoryStore": FACT_VERBS | STORE_VERBS,
+    "AsyncMemoryStore": FACT_VERBS | STORE_VERBS,
     "ScopedView": FACT_VERBS,
     "PastView": {name: FACT_VERBS[name] for name in ("count", "get", "history", "list", "recall", "scopes", "search", "search_semantic")},
     "Collection": COLLECTION_VERBS,

@@ -99,7 +99,7 @@ def test_unknown_and_missing_arguments(verb: Verb, folder: Path) -> None:
 def test_the_table_has_every_verb(of: str, folder: Path) -> None:
     """A new public verb must come into the table."""
     with world(folder) as here:
-        if of == "indelible":
+        if of in ("indelible", "AsyncMemoryStore"):  # the latter has the verbs of the store, whatever they are
             return
         public = {
             name for name, member in inspect.getmembers_static(OBJECTS[of](here)) if not name.startswith("_") and callable_member(member)
