@@ -22,6 +22,7 @@ RANKS = {
     "search": 2,
     "faces": 3,
     "": 4,  # indelible/__init__.py: the public names
+    "tools": 4,  # memory as tools for models: above faces, and nothing that the public names load
     "cli": 5,
     "__main__": 6,
     "testing": 5,

@@ -39,7 +39,7 @@ def test_a_memory_through_its_life(tools: dict[str, BaseTool], store: MemoryStor
     """Remember, find by meaning and by words, edit, see its history, forget: ids lead from one to the next, and answers are short JSON."""
     made = answer(tools["remember"], content="Ada prefers tea", metadata={"topic": "drinks"})
     (found,) = answer(tools["recall"], query="what does Ada prefer?")
-    assert found == {"id": made["id"], "content": "Ada prefers tea", "date": found["date"]}
+    assert found == {"id": made["id"], "content": "Ada prefers tea", "date": found["date"], "metadata": {"topic": "drinks"}}
     assert answer(tools["search"], query="TEA") == [found]
     edited = answer(tools["edit"], id=made["id"], content="Ada prefers coffee")
     assert edited["version"] > made["version"]

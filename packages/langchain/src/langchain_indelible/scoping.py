@@ -13,7 +13,7 @@ from indelible.base.record import SCOPE_FIELDS, UNSET, Unset
 from indelible.faces.facts_read import FactReads
 from indelible.faces.known import AnyMemory
 from indelible.faces.store import ScopedView
-from indelible.faces.tools import REQUIRED_FIELDS, tool_view
+from indelible.tools import REQUIRED_FIELDS, tool_view
 
 ScopeValue = str | None | Unset
 ScopeFrom = Callable[[Any, Mapping[str, Any]], Mapping[str, ScopeValue]]

@@ -14,8 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from indelible import InvalidInput, RecordNotFound
 from indelible.base.record import UNSET, Unset
 from indelible.faces.store import ScopedView
-from indelible.faces.tools import READ_TOOLS, TOOLS, Argument, MemoryTool
+from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool
 from langchain_indelible.scoping import Binding, ScopeFrom, ScopeValue, thread_of
+
+TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
+READ_TOOLS = tuple(tool for tool in TOOLS if tool.read_only)
 
 
 def memory_tools(
@@ -83,7 +86,7 @@ def _structured(tool: MemoryTool, store: ScopedView, binding: Binding, source: s
     return StructuredTool(
         name=f"{prefix}{tool.name}",
         description=tool.description,
-        args_schema=_schema(tool.name, tool.arguments),
+        args_schema=_schema(tool.name, tool.fields),
         func=call,
         coroutine=acall,
         handle_tool_error=True,
@@ -102,7 +105,7 @@ def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:
 
 
 def _field(argument: Argument) -> Any:
-    kind: Any = dict[str, Any] if argument.type is dict else argument.type
+    kind: Any = argument.type
     if argument.default is None:
         kind = kind | None
     default = ... if argument.default is UNSET else argument.default

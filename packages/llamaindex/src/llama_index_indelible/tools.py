@@ -15,10 +15,12 @@ from indelible import InvalidInput, MemoryStore
 from indelible.base.record import UNSET
 from indelible.faces.scoping import ScopeValue
 from indelible.faces.store import ScopedView
-from indelible.faces.tools import READ_TOOLS, TOOLS, Argument, MemoryTool, tool_view
+from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool, tool_view
 from llama_index_indelible.opening import PathLike, opened
 from llama_index_indelible.threads import on_a_thread
 
+TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
+READ_TOOLS = tuple(tool for tool in TOOLS if tool.read_only)
 _NAMED = {tool.name: tool for tool in TOOLS}
 
 
@@ -80,8 +82,8 @@ class IndelibleToolSpec(BaseToolSpec):
         return [self._tool(_NAMED[name], described.get(name)) for name in names]
 
     def _tool(self, tool: MemoryTool, metadata: ToolMetadata | None) -> FunctionTool:
-        schema = _schema(tool.name, tool.arguments)
-        names = [argument.name for argument in tool.arguments]
+        schema = _schema(tool.name, tool.fields)
+        names = [argument.name for argument in tool.fields]
 
         def call(*given: Any, scope: Mapping[str, ScopeValue], **arguments: Any) -> str:
             checked = _checked(schema, {**dict(zip(names, given, strict=False)), **arguments})
@@ -118,7 +120,7 @@ def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:
 
 
 def _field(argument: Argument) -> Any:
-    kind: Any = dict[str, Any] if argument.type is dict else argument.type
+    kind: Any = argument.type
     if argument.default is None:
         kind = kind | None
     default = ... if argument.default is UNSET else argument.default

@@ -285,8 +285,12 @@ class FactWrites(FactReads):
         with suppress(EmbedderMismatch):  # what came is there all the same; whoever recalls it is told
             self._refresh_context([row.standing.record for row in rows if self._indexing.lacks_context(row)], themselves=True)
 
-    def forget(self, id: str) -> bool:
+    def forget(self, id: str, *, source: str | None = None) -> bool:
         """Forget a memory: gone from recall and both searches, still in its history.
+
+        Args:
+            id: which.
+            source: who says so.
 
         Returns:
             Whether there was something to forget; ``False`` also for an id that is unknown or out of reach.
@@ -294,7 +298,8 @@ class FactWrites(FactReads):
         raw = check_id(id)
         if raw is None:
             return False
-        draft = Draft(Op.FORGET, self._namespace, within=self._within, record=raw, if_missing="ignore")
+        fields = state_fields(source=source)
+        draft = Draft(Op.FORGET, self._namespace, within=self._within, record=raw, fields=fields, if_missing="ignore")
         return self._write_one(draft).changed
 
     def undo(self, id: str) -> Record | None:
@@ -319,14 +324,20 @@ class FactWrites(FactReads):
         draft = Draft(Op.RESTORE, self._namespace, within=self._within, record=known_id(id), restore_version=check_state_version(version))
         return written_record(self._write_one(draft))
 
-    def feedback(self, id: str, vote: Vote, note: str | None = None) -> None:
+    def feedback(self, id: str, vote: Vote, note: str | None = None, *, source: str | None = None) -> None:
         """Vote on a memory. Ranking follows votes only where asked to, and a vote never revives a forgotten memory.
+
+        Args:
+            id: which.
+            vote: ``"up"`` or ``"down"``.
+            note: why.
+            source: who says so.
 
         Raises:
             RecordNotFound: there is no such memory in reach.
             InvalidInput: the vote is neither ``"up"`` nor ``"down"``.
         """
-        fields = {"vote": dumps(check_choice(vote, "vote", ("up", "down")))}
+        fields = {"vote": dumps(check_choice(vote, "vote", ("up", "down"))), **state_fields(source=source)}
         if note is not None:
             fields["note"] = dumps(check_text(note, "note"))
         self._engine.write_one(Draft(Op.VOTE, self._namespace, within=self._within, record=known_id(id), fields=fields))

@@ -8,7 +8,7 @@ import pytest
 
 from indelible import InvalidInput, MemoryStore, Record, RecordNotFound
 from indelible.base.record import UNSET
-from indelible.faces.tools import EDIT, FORGET, HISTORY, READ_TOOLS, RECALL, REMEMBER, SEARCH, TOOLS, MemoryTool, tool_view
+from indelible.tools import EDIT, FORGET, HISTORY, READ_TOOLS, RECALL, REMEMBER, SEARCH, TOOLS, MemoryTool, tool_view
 
 ADA = {"agent_id": "helper", "user_id": "ada"}
 NOBODYS = "0190a1b2-0000-7000-8000-000000000000"
@@ -25,20 +25,23 @@ def run(store: MemoryStore, tool: MemoryTool, *, source: str | None = None, **ar
 
 def test_each_is_described_once() -> None:
     """Distinct names, descriptions that a model can read, and nothing that destroys; no argument says whose memories."""
-    assert [tool.name for tool in TOOLS] == ["remember", "recall", "search", "edit", "forget", "history"]
+    assert [tool.name for tool in TOOLS] == [
+        "remember", "recall", "search", "search_semantic", "edit", "forget", "history", "feedback", "list",
+    ]  # fmt: skip
     assert set(READ_TOOLS) == {tool for tool in TOOLS if tool.read_only}
     for tool in TOOLS:
         assert 20 < len(tool.description) < 300
-        assert all(argument.description.endswith(".") for argument in tool.arguments)
+        assert all(argument.description.endswith(".") for argument in tool.fields)
         assert not (tool.read_only and tool.destructive)
-        assert not {argument.name for argument in tool.arguments} & {"agent_id", "user_id", "org_id", "workspace_id", "scope", "source"}
+        assert not {argument.name for argument in tool.fields} & {"agent_id", "user_id", "org_id", "workspace_id", "scope", "source"}
 
 
 def test_a_memory_through_its_life(store: MemoryStore) -> None:
     """Ids lead from one tool to the next; what was written says by whom."""
     made = run(store, REMEMBER, content="Ada prefers tea", metadata={"topic": "drinks"}, source="thread 1")
     (found,) = run(store, RECALL, query="what does Ada prefer?", limit=1)
-    assert found == {"id": made["id"], "content": "Ada prefers tea", "date": "2026-01-01", "source": "thread 1"}
+    about = {"date": "2026-01-01", "source": "thread 1", "metadata": {"topic": "drinks"}}
+    assert found == {"id": made["id"], "content": "Ada prefers tea", **about}
     assert run(store, SEARCH, query="TEA") == [found]
     edited = run(store, EDIT, id=made["id"], content="Ada prefers coffee", source="thread 2")
     assert edited == {"id": made["id"], "version": made["version"] + 1}
@@ -46,9 +49,9 @@ def test_a_memory_through_its_life(store: MemoryStore) -> None:
         'created "Ada prefers tea"',
         'revised "Ada prefers coffee"',
     ]
-    assert run(store, FORGET, id=made["id"]) == {"forgotten": made["id"]}
+    assert run(store, FORGET, id=made["id"], source="thread 1") == {"forgotten": made["id"]}
     assert run(store, RECALL, query="Ada") == run(store, SEARCH, query="Ada") == []
-    assert [change.source for change in store.history(made["id"])] == ["thread 1", "thread 2", None]
+    assert [change.source for change in store.history(made["id"])] == ["thread 1", "thread 2", "thread 1"]
 
 
 @pytest.mark.parametrize(("tool", "more"), [(EDIT, {"content": "x"}), (FORGET, {}), (HISTORY, {})])

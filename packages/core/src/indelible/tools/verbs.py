@@ -1,0 +1,144 @@
+"""What the tools do: verbs of a view, with short answers that lead from one call to the next."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from indelible.base.event import Op
+from indelible.base.record import Record
+from indelible.errors import InvalidInput, MissingExtra, RecordNotFound, VersionConflict
+from indelible.tools.description import Call
+from indelible.tools.provenance import labels_of, signed
+
+MOST_SHOWN = 4000
+"""Characters of one memory that an answer shows."""
+UNKNOWN = "(unknown)"
+_ATTEMPTS = 5
+
+
+def shown(record: Record) -> dict[str, Any]:
+    """A memory as a model sees it."""
+    about: dict[str, Any] = {"id": record.id, "content": record.content[:MOST_SHOWN], "date": f"{record.occurred_at:%Y-%m-%d}"}
+    if len(record.content) > MOST_SHOWN:
+        about["cut_after"] = f"{MOST_SHOWN} of {len(record.content)} characters"
+    if record.source:
+        about["source"] = record.source
+    labels = labels_of(record.metadata)
+    return about | ({"metadata": labels} if labels else {})
+
+
+def not_found(id: str) -> RecordNotFound:
+    """What is said of an id that is unknown, forgotten or another scope's: always the same."""
+    return RecordNotFound(f"no memory with id {str(id)[:80]!r} in this scope: recall or search first, and use an id from there")
+
+
+def _written(record: Record) -> dict[str, Any]:
+    return {"id": record.id, "version": record.version}
+
+
+def remember(call: Call, content: str, metadata: dict[str, Any] | None = None, ttl_ms: int | None = None) -> dict[str, Any]:
+    """The very same text again is a retry: the memory that is there answers."""
+    labels = signed(call, metadata)
+    return _written(call.view.remember(content, metadata=labels, ttl_ms=ttl_ms, source=call.session, dedup=True))
+
+
+def recall(call: Call, query: str, limit: int = 5) -> list[dict[str, Any]]:
+    with _by_meaning():
+        return [shown(hit.record) for hit in call.view.recall(query, mode="hybrid", limit=limit)]
+
+
+def search(call: Call, query: str, limit: int = 10) -> list[dict[str, Any]]:
+    return [shown(hit.record) for hit in call.view.search(query, limit=limit)]
+
+
+def search_semantic(call: Call, query: str, filters: dict[str, Any] | None = None, limit: int = 5) -> list[dict[str, Any]]:
+    with _by_meaning():
+        hits = call.view.search_semantic(query, filters=filters or None, limit=limit)
+    return [shown(hit.record) | ({} if hit.score is None else {"score": round(hit.score, 3)}) for hit in hits]
+
+
+def edit(call: Call, id: str, content: str, metadata: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The very same state again is a retry and no new version."""
+    for _ in range(_ATTEMPTS):
+        before = call.view.get(id)
+        if before is None:
+            raise not_found(id)
+        labels = labels_of(before.metadata) if metadata is None else metadata
+        if before.content == content and labels_of(before.metadata) == labels:
+            return _written(before)
+        try:
+            return _written(call.view.edit(id, content, signed(call, labels), expected_version=before.version, source=call.session))
+        except VersionConflict:  # somebody else was faster: their labels count
+            continue
+        except RecordNotFound:
+            break
+    raise not_found(id)
+
+
+def forget(call: Call, id: str) -> dict[str, Any]:
+    """Again is a retry, if this very session forgot it."""
+    if not call.view.forget(id, source=call.session):
+        changes = call.view.history(id)
+        if not changes or changes[-1].op is not Op.FORGET or call.session is None or changes[-1].source != call.session:
+            raise not_found(id)
+    return {"forgotten": id}
+
+
+def history(call: Call, id: str) -> list[str]:
+    changes = call.view.history(id)
+    if not changes:
+        raise not_found(id)
+    return [str(change) for change in changes]
+
+
+def feedback(call: Call, id: str, vote: Literal["up", "down"], note: str | None = None) -> dict[str, Any]:
+    """The same vote again, with nothing in between, is a retry."""
+    if call.view.get(id) is None:
+        raise not_found(id)
+    last = call.view.history(id)[-1]
+    if last.op is not Op.VOTE or (last.vote, last.note, last.source) != (vote, note, call.session):
+        call.view.feedback(id, vote, note, source=call.session)
+    return {"id": id, "vote": vote}
+
+
+def list_memories(call: Call, limit: int = 20, offset: int = 0, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    records = call.view.list(filters or None, order="updated", descending=True, limit=limit, offset=offset)
+    return [shown(record) for record in records]
+
+
+# Key and value
+
+
+def remember_fact(call: Call, key: str, value: str) -> str:
+    """A fact under a key: ``key: value`` is what recall and search find. The same value again is a retry."""
+    content = _fact(key, value)
+    if not key.strip():
+        raise InvalidInput("the key is empty: name what the value is")
+    found = call.view.list(key=key)
+    if not found or found[0].content != content:
+        metadata = signed(call, labels_of(found[0].metadata) if found else None)
+        call.view.remember(content, key=key, metadata=metadata, source=call.session)
+    return "ok"
+
+
+def recall_fact(call: Call, key: str) -> str:
+    """The value, or ``(unknown)``."""
+    found = call.view.list(key=key)
+    if not found:
+        return UNKNOWN
+    return found[0].content.removeprefix(_fact(key, ""))[:MOST_SHOWN] or UNKNOWN
+
+
+def _fact(key: str, value: str) -> str:
+    return f"{key}: {value}"
+
+
+class _by_meaning:
+    """Around a recall: without the model, say what works without it."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, MissingExtra):
+            raise MissingExtra("finding by meaning is not available here: use search, which finds words") from error
