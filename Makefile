@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 # Every distribution, each after the ones it needs, so that a sibling is taken from here and never from an index.
 DISTS := models packages/core packages/langchain packages/llamaindex
-INSTALL := -e models -e 'packages/core[embed,tools]' -e 'packages/langchain[agents,classic,testing]' \
+INSTALL := -e models -e 'packages/core[embed,tools,mcp]' -e 'packages/langchain[agents,classic,testing]' \
 	-e packages/llamaindex
 VERSIONS := models/src/indelible_models/__init__.py packages/core/src/indelible/_version.py \
 	packages/langchain/src/langchain_indelible/_version.py packages/llamaindex/src/llama_index_indelible/_version.py

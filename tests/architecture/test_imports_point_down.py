@@ -35,7 +35,7 @@ def test_every_module_has_a_layer(module: Module) -> None:
 
 @each_module
 def test_imports_point_down(module: Module) -> None:
-    """errors, _version < base < backend | embed | search < faces < the package root | tools < cli | testing."""
+    """errors, _version < base < backend | embed | search < faces < the package root | tools < mcp | testing < cli."""
     assert not upward_imports(module)
 
 
@@ -78,11 +78,14 @@ def test_sql_stands_in_the_backend_only(module: Module) -> None:
         (upward_imports, "faces.store", "import indelible.cli"),
         (upward_imports, "errors", "from indelible._version import __version__"),
         (upward_imports, "testing.suite", "from indelible.cli import main"),
+        (upward_imports, "tools.x", "from indelible.mcp.service import Service"),
         (private_imports, "testing.suite", "from indelible.backend.sqlite import _connect"),
         (private_imports, "faces.store", "from indelible.base._hidden import thing"),
         (forbidden_imports, "base.x", "import pickle"),
         (forbidden_imports, "base.x", "from http.client import HTTPConnection"),
         (forbidden_imports, "base.x", "from urllib import request"),
+        (forbidden_imports, "mcp.stdio", "import uvicorn"),
+        (forbidden_imports, "mcp.http", "import socket"),
         (forbidden_calls, "base.x", "eval('1')"),
         (forbidden_calls, "base.x", "import importlib\nimportlib.import_module(name)"),
         (sql_strings, "faces.x", "q = f'SELECT * FROM event WHERE id = {x}'"),
@@ -106,6 +109,7 @@ def test_each_rule_can_fail(rule: Callable[[Module], list[str]], name: str, text
         ("faces.x", "'''SELECT a FROM b'''\nm = 'choose another one, or delete from the list; update the set where needed'"),
         ("cli.__main__", "from indelible.cli import main"),
         ("__main__", "from indelible.cli import main"),
+        ("mcp.http", "import uvicorn\nfrom mcp.server.lowlevel import Server\nfrom indelible.tools import Toolbox"),
     ],
 )
 def test_what_is_allowed_passes(name: str, text: str) -> None:

@@ -85,12 +85,19 @@ def _transfer() -> Mapping[str, click.Command]:
     return COMMANDS
 
 
+def _serving() -> Mapping[str, click.Command]:
+    from indelible.cli.serving import COMMANDS
+
+    return COMMANDS
+
+
 VERBS: dict[str, Callable[[], Mapping[str, click.Command]]] = {
     **dict.fromkeys(("remember", "edit", "forget", "undo", "restore", "feedback"), _writing),
     **dict.fromkeys(("recall", "search", "search-semantic", "get", "list", "history", "as-of", "scopes"), _reading),
     **dict.fromkeys(("withdraw", "forget-expired", "prune", "purge"), _housekeeping),
     **dict.fromkeys(("export", "import", "backup", "restore-backup"), _transfer),
     **dict.fromkeys(("verify", "rebuild", "reindex", "vacuum", "health", "doctor", "path"), _upkeep),
+    "mcp": _serving,
 }
 """Every verb, in the order of the help, and what loads it: a call pays for the verb it names alone."""
 
