@@ -10,7 +10,7 @@ from indelible.backend.interface import Backend, Ingested, Report
 from indelible.base.clock import Clock
 from indelible.base.event import Event
 from indelible.base.ids import IdSource, uuid7
-from indelible.base.record import ANY_SCOPE, UNSET, Namespace, Scope, ScopeFilter, check_namespace, check_scope_value
+from indelible.base.record import ANY_SCOPE, UNSET, Namespace, Scope, ScopeFilter, Unset, check_namespace
 from indelible.errors import InvalidInput, UnsupportedOperation
 from indelible.faces.arguments import check_path, check_whole
 from indelible.faces.collection import Collection
@@ -51,6 +51,48 @@ class ScopedView(Housekeeping):
         within = narrowed(self._within, check_filter(agent_id, user_id, org_id, workspace_id))
         where = self._namespace if namespace is None else check_namespace(namespace)
         return ScopedView(self._engine, where, within, require_scope=self._require_scope)
+
+    def collection(
+        self,
+        *namespace: str,
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        org_id: str | None = None,
+        workspace_id: str | None = None,
+        model: object = None,
+        cache: bool = False,
+    ) -> Any:
+        """Keyed records in a namespace.
+
+        Args:
+            *namespace: labels.
+            agent_id, user_id, org_id, workspace_id: whose, matched exactly; what is not given is as the view is bound, else not set.
+            model: how its text becomes vectors: ``"store"`` for the store's own model, or anything that ``embedder`` takes; ``None`` for
+                a collection without a model, whose vectors, if any, come with the parts.
+            cache: a plain cache outside the log: no versions, no history, no search.
+
+        Raises:
+            InvalidInput: an argument is refused, or the view is bound to somebody else's.
+        """
+        where = check_namespace(namespace)
+        asked = ScopeFilter(*(UNSET if value is None else value for value in (agent_id, user_id, org_id, workspace_id)))
+        within = narrowed(self._within, check_filter(*asked))
+        scope = Scope(*(None if isinstance(value, Unset) else value for value in within))
+        if cache:
+            from indelible.faces.cache import CacheCollection
+
+            if scope != Scope():
+                raise UnsupportedOperation("a cache has no scope: put it into the namespace")
+            return CacheCollection(self._engine, where)
+        return Collection(self._engine, where, scope, self._indexing_for(model, where))
+
+    def _indexing_for(self, model: object, where: Namespace) -> Indexing:
+        if model is None:
+            return Indexing(self._engine, None, home=where)
+        if isinstance(model, str) and model == "store":
+            return Indexing(self._engine, self._engine.embedder, optional=self._engine.embedder_is_default, home=where)
+        own = Engine(self._engine.backend, self._engine.clock, model)
+        return Indexing(self._engine, own.embedder, home=where)
 
     def __repr__(self) -> str:
         bound = ", ".join(f"{name}={value!r}" for name, value in self._within._asdict().items() if value is not UNSET)
@@ -140,48 +182,6 @@ class MemoryStore(Upkeep, ScopedView):
     def memory(self, name: str | None = None) -> PersistentMemory:
         """A key/value memory inside this file; without a name the file's own, as ``PersistentMemory`` opens it."""
         return PersistentMemory.inside(self._engine, name, self._path)
-
-    def collection(
-        self,
-        *namespace: str,
-        agent_id: str | None = None,
-        user_id: str | None = None,
-        org_id: str | None = None,
-        workspace_id: str | None = None,
-        model: object = None,
-        cache: bool = False,
-    ) -> Any:
-        """Keyed records in a namespace.
-
-        Args:
-            *namespace: labels.
-            agent_id, user_id, org_id, workspace_id: whose, matched exactly.
-            model: how its text becomes vectors: ``"store"`` for the store's own model, or anything that ``embedder`` takes; ``None`` for
-                a collection without a model, whose vectors, if any, come with the parts.
-            cache: a plain cache outside the log: no versions, no history, no search.
-        """
-        where = check_namespace(namespace)
-        scope = Scope(
-            check_scope_value(agent_id, "agent_id"),
-            check_scope_value(user_id, "user_id"),
-            check_scope_value(org_id, "org_id"),
-            check_scope_value(workspace_id, "workspace_id"),
-        )
-        if cache:
-            from indelible.faces.cache import CacheCollection
-
-            if scope != Scope():
-                raise UnsupportedOperation("a cache has no scope: put it into the namespace")
-            return CacheCollection(self._engine, where)
-        return Collection(self._engine, where, scope, self._indexing_for(model, where))
-
-    def _indexing_for(self, model: object, where: Namespace) -> Indexing:
-        if model is None:
-            return Indexing(self._engine, None, home=where)
-        if isinstance(model, str) and model == "store":
-            return Indexing(self._engine, self._engine.embedder, optional=self._engine.embedder_is_default, home=where)
-        own = Engine(self._engine.backend, self._engine.clock, model)
-        return Indexing(self._engine, own.embedder, home=where)
 
     # The log
 
