@@ -7,12 +7,12 @@ and never decides what a write means (the planner does). Every backend runs the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from indelible.base.event import Event
-from indelible.base.plan import Draft, PartVector, Written
+from indelible.base.plan import ContextTexts, Draft, PartVector, Written
 from indelible.base.record import ANY_SCOPE, Namespace, Scope, ScopeFilter
 from indelible.base.standing import Standing
 from indelible.errors import UnsupportedOperation
@@ -72,6 +72,18 @@ class Row(NamedTuple):
     standing: Standing
     body: str
     doc: int
+
+
+class ContextRead(NamedTuple):
+    """What the vectors of a document's context were made with.
+
+    Attributes:
+        record: whose document it is.
+        texts: its context as it was read.
+    """
+
+    record: bytes
+    texts: ContextTexts
 
 
 class Mark(NamedTuple):
@@ -237,8 +249,12 @@ class Backend(ABC):
         """Records that events after a version are about."""
 
     @abstractmethod
-    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
-        """Records of a selection that have no vector of any of some models."""
+    def unembedded(self, selection: Selection, models: Sequence[str], *, context: bool = False) -> list[Row]:
+        """Records of a selection that have no vector of any of some models.
+
+        Args:
+            context: also at least those that are indexed together with other records and have no vector of their context.
+        """
 
     @abstractmethod
     def stored_vectors(self, doc: int) -> list[PartVector]:
@@ -253,8 +269,14 @@ class Backend(ABC):
         """Remove the vectors of some models from a selection, and raise the epoch."""
 
     @abstractmethod
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
-        """Set vectors of documents, skipping those that are gone, and raise the epoch."""
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], context: Mapping[int, ContextRead] | None = None) -> None:
+        """Set vectors of documents, skipping those that are gone, and raise the epoch.
+
+        Args:
+            vectors: with their documents.
+            context: per document what the vectors of its context were made with. Where it reads otherwise by now, because a neighbour was
+                purged or came in between, they are skipped: no vector may outlive the text it was made from.
+        """
 
     @abstractmethod
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:

@@ -25,8 +25,12 @@ class PartVector(NamedTuple):
     data: bytes
 
 
+CONTEXT_PART = "context"
+"""Parts whose name begins so embed a memory together with its context, and do not outlive the text of its neighbours."""
 Fields = Mapping[str, str]
 """Payload fields by name, each as canonical JSON text."""
+ContextTexts = tuple[tuple[str, str], ...]
+"""A context as it was read: each entry with the text that stands for it, for a date its own, for a record its content, or ``""``."""
 IfMissing = Literal["error", "ignore", "record"]
 
 
@@ -46,6 +50,7 @@ class Draft:
         expected_version: what the record's version must be, 0 for "must not exist"; a TOUCH of another version is left out.
         idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
         vectors: ``None`` keeps those of the state before.
+        context: what the vectors of its context were made with; if the context reads otherwise by now, they are left out.
         if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.
         touch_ttl: for TOUCH, the record's whole time to live; smaller moves than a tenth of it are not worth an event.
         reason: for PURGE.
@@ -62,6 +67,7 @@ class Draft:
     expected_version: int | None = None
     idempotency_key: str | None = None
     vectors: tuple[PartVector, ...] | None = None
+    context: ContextTexts | None = None
     if_missing: IfMissing = "error"
     restore_version: int | None = None
     touch_ttl: int | None = None
@@ -145,6 +151,7 @@ class Written(NamedTuple):
         changed: whether there is a new event.
         standing: how the record stands after it; ``None`` after a purge, or for nothing.
         body: the payload of that state; ``None`` where the caller has no use for it.
+        stale: whether vectors were left out, because the context that they were made with reads otherwise by now.
     """
 
     record: bytes | None
@@ -152,6 +159,7 @@ class Written(NamedTuple):
     changed: bool
     standing: Standing | None = None
     body: str | None = None
+    stale: bool = False
 
 
 NOTHING = Written(None, 0, False)

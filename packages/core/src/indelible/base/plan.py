@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
 
 from indelible.base.canonical import dumps, loads
 from indelible.base.clock import tick
+from indelible.base.draft import CONTEXT_PART as CONTEXT_PART
 from indelible.base.draft import NOTHING as NOTHING
+from indelible.base.draft import ContextTexts as ContextTexts
 from indelible.base.draft import Draft as Draft
 from indelible.base.draft import Fields as Fields
 from indelible.base.draft import Head as Head
@@ -25,7 +25,8 @@ from indelible.base.draft import PartVector as PartVector
 from indelible.base.draft import Planned as Planned
 from indelible.base.draft import Written as Written
 from indelible.base.event import SALT_BYTES, Op, compose_body, event_hash, payload_commitment
-from indelible.base.ids import IdSource, id_text, uuid7
+from indelible.base.ids import IdSource, id_bytes, id_text, uuid7
+from indelible.base.payload_fields import merge_fields, slot_fields
 from indelible.base.record import Namespace, Scope, Unset
 from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import InvalidInput, RecordNotFound, VersionConflict
@@ -142,7 +143,8 @@ class Planner:
         if draft.idempotency_key is not None:
             fields["idempotency_key"] = dumps(draft.idempotency_key)
         expires_at = None if isinstance(draft.expires_at, Unset) else draft.expires_at
-        return self._write_state(
+        vectors, stale = self._fresh_vectors(draft, draft.record if found is None else found.record, namespace, scope, fields)
+        written = self._write_state(
             Op.REVISE if goes_on else Op.REMEMBER,
             found,
             namespace,
@@ -150,22 +152,57 @@ class Planner:
             draft.key,
             fields,
             expires_at,
-            draft.vectors or (),
+            vectors,
             None,
             draft.idempotency_key,
             draft.record,
         )
+        return written._replace(stale=True) if stale else written
+
+    def _fresh_vectors(
+        self, draft: Draft, record: bytes | None, namespace: Namespace, scope: Scope, fields: Fields
+    ) -> tuple[tuple[PartVector, ...], bool]:
+        """The vectors of a draft that stand for what is true now, and whether some did not.
+
+        They were made before the write lock was taken. Whoever edited, forgot or purged a neighbour since must not find its old text
+        kept alive in them.
+        """
+        made = draft.vectors or ()
+        if draft.context is None:
+            return made, False
+        entries = loads(fields["context"]) if "context" in fields else []
+        if [entry for entry, _ in draft.context] == entries and all(
+            text == self._entry_text(entry, record, namespace, scope, fields) for entry, text in draft.context
+        ):
+            return made, False
+        return tuple(vector for vector in made if not vector.part.startswith(CONTEXT_PART)), True
+
+    def _entry_text(self, entry: str, own: bytes | None, namespace: Namespace, scope: Scope, fields: Fields) -> str:
+        neighbour = id_bytes(entry)
+        if neighbour is None:
+            return entry
+        if neighbour == own:
+            return str(loads(fields.get("content", '""')))
+        found = self._standing(neighbour)
+        if found is None or not found.visible or (found.namespace, found.scope) != (namespace, scope):
+            return ""
+        return str(loads(self._body(found.version)).get("content", ""))
 
     def _first_try(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
         record = self._retries.get((namespace, scope, idempotency_key))
-        return self._standing(record) if record is not None else self._lookup.retried(namespace, scope, idempotency_key)
+        if record is None:
+            found = self._lookup.retried(namespace, scope, idempotency_key)
+            record = None if found is None else found.record
+        return None if record is None else self._standing(record)
 
     def _revise(self, draft: Draft) -> Written:
         found = self._find_visible(draft)
         fields = merge_fields(self._body(found.version), draft.fields or {})
         expires_at = found.expires_at if isinstance(draft.expires_at, Unset) else draft.expires_at
         keep = found.version if draft.vectors is None else None
-        return self._write_state(Op.REVISE, found, found.namespace, found.scope, found.key, fields, expires_at, draft.vectors or (), keep)
+        vectors, stale = self._fresh_vectors(draft, found.record, found.namespace, found.scope, fields)
+        written = self._write_state(Op.REVISE, found, found.namespace, found.scope, found.key, fields, expires_at, vectors, keep)
+        return written._replace(stale=True) if stale else written
 
     def _restore(self, draft: Draft) -> Written:
         found = self._find(draft)
@@ -316,30 +353,6 @@ _PLANS: dict[Op, Callable[[Planner, Draft], Written]] = {
     Op.TOUCH: Planner._touch,
     Op.PURGE: Planner._purge,
 }
-
-
-def slot_fields(namespace: Namespace, scope: Scope, key: str | None) -> dict[str, str]:
-    """The payload fields that say where a record belongs; absent ones have no value."""
-    fields = dict(_slice_fields(namespace, scope))
-    if key is not None:
-        fields["key"] = dumps(key)
-    return fields
-
-
-@lru_cache(maxsize=1024)
-def _slice_fields(namespace: Namespace, scope: Scope) -> dict[str, str]:
-    fields = {name: dumps(value) for name, value in zip(Scope._fields, scope, strict=True) if value is not None}
-    if namespace:
-        fields["namespace"] = dumps(list(namespace))
-    return fields
-
-
-def merge_fields(body: str, changes: Fields) -> dict[str, str]:
-    """A payload with some fields replaced; a field changed to ``null`` goes, and so does what named the write and not the state."""
-    old: dict[str, Any] = loads(body)
-    fields = {name: dumps(value) for name, value in old.items() if name != "idempotency_key"}
-    fields.update(changes)
-    return {name: text for name, text in fields.items() if text != "null"}
 
 
 def worth_touching(old: int | None, new: int | None, ttl: int | None) -> bool:

@@ -13,14 +13,15 @@ from indelible.backend.interface import Selection
 from indelible.base.canonical import check_text, dumps, loads
 from indelible.base.clock import expiry_from_ttl
 from indelible.base.event import Op, PurgeReason
-from indelible.base.plan import Draft, Written
-from indelible.base.record import UNSET, Part, Record, Scope, ScopeFilter, Unset
+from indelible.base.ids import id_text
+from indelible.base.plan import ContextTexts, Draft, PartVector, Written
+from indelible.base.record import UNSET, Record, Scope, ScopeFilter, Unset
 from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_state_version, check_when, given, known_id
 from indelible.faces.batch import Batch, Prepared
+from indelible.faces.contexts import context_parts, context_texts
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
-from indelible.faces.indexing import context_parts
 from indelible.faces.memory import check_key
 from indelible.faces.scoping import check_filter, writing_scope
 from indelible.faces.turns import turn_item
@@ -169,6 +170,8 @@ class FactWrites(FactReads):
             occurred_at=item.get("occurred_at"),
             context=item.get("context") or None,
         )
+        entries = loads(fields.get("context", "[]"))
+        context = context_texts(self._engine.backend, entries, self._namespace, scope, known) if entries else ()
         key, idempotency_key = item.get("key"), item.get("idempotency_key")
         draft = Draft(
             Op.REMEMBER,
@@ -179,9 +182,8 @@ class FactWrites(FactReads):
             fields=without_nulls(fields),
             expires_at=expiry_from_ttl(item.get("ttl_ms"), self._engine.now_ms()),
             idempotency_key=None if idempotency_key is None else check_text(idempotency_key, "idempotency_key", empty=False),
+            context=context,
         )
-        entries = loads(fields.get("context", "[]"))
-        context = self._indexing.context_texts(entries, self._namespace, scope, known=known) if entries else []
         batch.add(Prepared(draft, content, context_parts(content, context)), unique=bool(item.get("dedup")))
 
     def _under_key(self, scope: Scope, key: str) -> bytes | None:
@@ -205,7 +207,8 @@ class FactWrites(FactReads):
         for item, outcome in zip(pending, written, strict=True):
             item.existing = written_record(outcome)
         # Others may be indexed with what was revised under its key.
-        self._refresh_context([item.record for item in written if item.changed and item.record and item.standing and item.standing.key])
+        changed = [item.record for item in written if item.changed and item.record and item.standing and item.standing.key]
+        self._refresh_context(changed, [item.record for item in written if item.stale and item.record])
         return [item.record for item in batch.items]
 
     def edit(
@@ -238,6 +241,7 @@ class FactWrites(FactReads):
             raise InvalidInput("nothing to change: give content, metadata or ttl_ms")
         text = content if isinstance(content, Unset) else check_content(content)
         expires_at = ttl_ms if isinstance(ttl_ms, Unset) else expiry_from_ttl(ttl_ms, self._engine.now_ms())
+        context, vectors = (None, None) if isinstance(text, Unset) else self._embedded(raw, text)
         draft = Draft(
             Op.REVISE,
             self._namespace,
@@ -246,30 +250,32 @@ class FactWrites(FactReads):
             fields=state_fields(content=text, metadata=metadata, source=source),
             expires_at=expires_at,
             expected_version=check_optional_whole(expected_version, "expected_version"),
-            vectors=None if isinstance(text, Unset) else self._indexing.vectors(self._namespace, text, self._parts_of(raw, text)),
+            vectors=vectors,
+            context=context,
         )
         return written_record(self._write_one(draft))
 
-    def _parts_of(self, record: bytes, content: str) -> Sequence[Part]:
-        """What of a revised memory is embedded: with the context that the record has."""
+    def _embedded(self, record: bytes, content: str) -> tuple[ContextTexts, tuple[PartVector, ...]]:
+        """The vectors of a revised memory, with the context that the record has, and that context as it was read."""
         rows = self._engine.backend.select(self._selection(None, True, records=(record,)))
         entries = loads(rows[0].body).get("context", ()) if rows else ()
-        if not entries:
-            return ()
-        standing = rows[0].standing
-        return context_parts(content, self._indexing.context_texts(entries, standing.namespace, standing.scope))
+        context: ContextTexts = ()
+        if entries:
+            standing = rows[0].standing
+            context = context_texts(self._engine.backend, entries, standing.namespace, standing.scope, {id_text(record): content})
+        return context, self._indexing.vectors(self._namespace, content, context_parts(content, context))
 
     def _write_one(self, draft: Draft) -> Written:
         """Write one draft, and bring up to date what is indexed together with its record."""
         written = self._engine.write_one(draft)
         if written.changed and written.record is not None:
-            # An old state comes back with vectors that knew its neighbours as they were.
-            self._refresh_context([written.record], themselves=draft.op is Op.RESTORE)
+            # An old state comes back without the vectors that knew its neighbours as they were, and so may a revision.
+            self._refresh_context([written.record], [written.record])
         return written
 
-    def _refresh_context(self, records: Sequence[bytes], *, themselves: bool = False) -> None:
+    def _refresh_context(self, changed: Sequence[bytes], own: Sequence[bytes] = ()) -> None:
         try:
-            self._indexing.refresh_context(records, themselves=themselves)
+            self._indexing.refresh_context(changed, own)
         except MissingExtra:
             # Without the model there are no vectors to refresh; the keyword index was brought up to date with the write.
             if not self._engine.embedder_is_default:
@@ -283,7 +289,7 @@ class FactWrites(FactReads):
             *self._engine.backend.dependents(tuple(changed)),
         ]
         with suppress(EmbedderMismatch):  # what came is there all the same; whoever recalls it is told
-            self._refresh_context([row.standing.record for row in rows if self._indexing.lacks_context(row)], themselves=True)
+            self._refresh_context((), [row.standing.record for row in rows if self._indexing.lacks_context(row)])
 
     def forget(self, id: str, *, source: str | None = None) -> bool:
         """Forget a memory: gone from recall and both searches, still in its history.

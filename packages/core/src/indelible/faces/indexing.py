@@ -6,26 +6,26 @@ import json
 import math
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Mark, Row, Selection
+from indelible.backend.interface import ContextRead, Mark, Row, Selection
 from indelible.base.canonical import loads
-from indelible.base.ids import id_bytes, id_text
-from indelible.base.plan import PartVector
-from indelible.base.record import Namespace, Part, Scope, ScopeFilter
-from indelible.base.standing import FOREVER
+from indelible.base.plan import CONTEXT_PART, ContextTexts, PartVector
+from indelible.base.record import Namespace, Part
 from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
+from indelible.faces.contexts import contexts_of, embedded_texts, has_text
 from indelible.faces.engine import Engine
 
 if TYPE_CHECKING:
     from indelible.embed.protocol import Embedder
 
-CONTEXT_PART = "context"
-"""Name of the part that embeds a memory together with its neighbours and date."""
 SPACE_SETTING = "space"
 CALLER_SPACE = "caller"
 """The space of vectors that callers bring without naming a model."""
+_ROUNDS = 5
+"""How often a context is embedded again because somebody changed a neighbour meanwhile."""
+_CHUNK = 256
 
 
 class Space(NamedTuple):
@@ -227,33 +227,40 @@ class Indexing:
             kept = [vector for vector in kept if json.loads(vector.model)[:2] == [space.name, space.dim]] or kept
         return {vector.part: unpacked(vector.data) for vector in kept}
 
-    def texts_of(self, row: Row) -> tuple[str, Sequence[Part]]:
-        """What of a stored record is embedded: its content, or its parts; with context, also all of it together."""
-        fields = loads(row.body)
-        content, standing = fields.get("content", ""), row.standing
-        parts = [Part(part["name"], part["text"]) for part in fields.get("parts", ())]
-        if "context" not in fields or parts:
-            return content, parts
-        at = None if standing.live_to == FOREVER else standing.live_from
-        return content, context_parts(content, self.context_texts(fields["context"], standing.namespace, standing.scope, at))
-
-    def context_texts(
-        self, entries: Sequence[str], namespace: Namespace, scope: Scope, version: int | None = None, known: Mapping[str, str] | None = None
-    ) -> list[str]:
-        """The texts that stand for a context: dates as they are, records of the same slice by their content.
+    def embed_rows(self, rows: Sequence[Row], namespace: Namespace, models: Collection[str], *, settle: bool = True) -> list[int]:
+        """Make the vectors of stored records, except of those that have no text, or lack nothing but a context that says nothing by now.
 
         Args:
-            entries: ids and dates.
-            namespace, scope: the slice.
-            version: read neighbours as they were then.
-            known: content of neighbours that are not written yet, by id.
+            rows: as they were read; whose context changes meanwhile gets no vector of it.
+            namespace: where they will be kept.
+            models: whose vectors they may have already.
+            settle: as for ``vectors_many``.
+
+        Returns:
+            The documents that got vectors.
         """
-        ids = {entry: raw for entry in entries if (raw := id_bytes(entry)) is not None}
-        wanted = tuple(ids.values())
-        selection = Selection(namespace=namespace, scope=ScopeFilter(*scope), version=version, expiry="all", records=wanted)
-        rows = self._engine.backend.select(selection) if set(ids) - set(known or ()) else []
-        contents = {id_text(row.standing.record): loads(row.body).get("content", "") for row in rows} | dict(known or {})
-        return [text for entry in entries if (text := contents.get(entry, "") if entry in ids else entry)]
+        todo = [(row, context, embedded_texts(row, context)) for row, context in self.pending(rows, models)]
+        self._put(todo, self.vectors_many(namespace, [texts for _, _, texts in todo], settle=settle))
+        return [row.doc for row, _, _ in todo]
+
+    def pending(self, rows: Sequence[Row], models: Collection[str]) -> list[tuple[Row, ContextTexts]]:
+        """Of records that lack vectors those that have something to make them from, with their contexts."""
+        contexts = zip(rows, contexts_of(self._engine.backend, rows), strict=True)
+        return [
+            (row, context)
+            for row, context in contexts
+            if has_text(row) and (not context or any(text for _, text in context) or not self._has_vectors(row, models))
+        ]
+
+    def _put(self, rows: Sequence[tuple[Row, ContextTexts, tuple[str, Sequence[Part]]]], made: Sequence[tuple[PartVector, ...]]) -> None:
+        if rows:
+            read = {row.doc: ContextRead(row.standing.record, context) for row, context, _ in rows if context}
+            found = [(row.doc, vector) for (row, _, _), vectors in zip(rows, made, strict=True) for vector in vectors]
+            self._engine.backend.put_vectors(found, read)
+
+    def _has_vectors(self, row: Row, models: Collection[str], prefix: str = "") -> bool:
+        kept = self._engine.backend.stored_vectors(row.doc)
+        return any(vector.model in models and vector.part.startswith(prefix) for vector in kept)
 
     def lacks_context(self, row: Row) -> bool:
         """Whether a stored record has context and no vector that embeds it."""
@@ -261,31 +268,42 @@ class Indexing:
             return False
         return not any(vector.part.startswith(CONTEXT_PART) for vector in self._engine.backend.stored_vectors(row.doc))
 
-    def refresh_context(self, records: Sequence[bytes], *, themselves: bool = False) -> None:
-        """Embed anew, with their context, the memories that are indexed with these records' text.
+    def refresh_context(self, changed: Sequence[bytes], own: Sequence[bytes] = ()) -> None:
+        """Embed with their context the memories that have it and, since a neighbour or they themselves changed, no vector of it.
+
+        Others may write meanwhile: what is overtaken is not kept, and is embedded again here, or else by the next recall.
 
         Args:
-            records: what changed.
-            themselves: also these, whose own context may have changed since their state was first written.
+            changed: records whose text others may be indexed with.
+            own: records whose own context may have changed.
         """
-        if self._embedder is None or not records:
+        if self._embedder is None or not (changed or own):
             return
-        rows = self._engine.backend.dependents(records)
-        if themselves:
-            own = self._engine.backend.select(Selection(namespace=None, expiry="all", records=tuple(records)))
-            rows += [row for row in own if '"context":' in row.body]
-        # What has no vectors at all gets all of them from the next recall, which would not notice that some are missing.
-        rows = [row for row in {row.doc: row for row in rows}.values() if self._engine.backend.stored_vectors(row.doc)]
-        for start in range(0, len(rows), 256):
-            chunk = rows[start : start + 256]
-            texts = [("", [part for part in self.texts_of(row)[1] if part.name == CONTEXT_PART]) for row in chunk]
-            made = [self.vectors_many(row.standing.namespace, [text])[0] for row, text in zip(chunk, texts, strict=True)]
-            self._engine.backend.put_vectors([(row.doc, vector) for row, found in zip(chunk, made, strict=True) for vector in found])
+        for _ in range(_ROUNDS):
+            rows = self._without_context(changed, own)
+            todo = [
+                (row, context, ("", [part])) for row, context in zip(rows, contexts_of(self._engine.backend, rows), strict=True)
+                for part in embedded_texts(row, context)[1] if part.name == CONTEXT_PART
+            ]  # fmt: skip
+            if not todo:
+                return
+            for namespace in {row.standing.namespace for row, _, _ in todo}:
+                here = [item for item in todo if item[0].standing.namespace == namespace]
+                for start in range(0, len(here), _CHUNK):
+                    chunk = here[start : start + _CHUNK]
+                    self._put(chunk, self.vectors_many(namespace, [texts for _, _, texts in chunk]))
 
-
-def context_parts(content: str, context: Sequence[str]) -> list[Part]:
-    """A memory alone, and together with its context."""
-    return [Part("", content), Part(CONTEXT_PART, "\n".join((*context, content)))] if context else []
+    def _without_context(self, changed: Sequence[bytes], own: Sequence[bytes]) -> list[Row]:
+        rows = self._engine.backend.dependents(changed) if changed else []
+        if own:
+            rows += self._engine.backend.select(Selection(namespace=None, expiry="all", records=tuple(own)))
+        rows = [row for row in {row.doc: row for row in rows}.values() if '"context":' in row.body]
+        # What has no vectors at all gets all of them from the next recall.
+        rows = [row for row in rows if self._engine.backend.stored_vectors(row.doc)]
+        if not rows:
+            return []
+        models = self.space().models(self._engine)
+        return [row for row in rows if not self._has_vectors(row, models, CONTEXT_PART)]
 
 
 def packed(vector: Sequence[float]) -> bytes:

@@ -12,6 +12,7 @@ from indelible.backend.interface import Backend, Found, Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
 from indelible.errors import InvalidInput
+from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.fields import record_of
 from indelible.faces.indexing import Indexing, Space
@@ -223,17 +224,15 @@ class Recall:
         return vectors
 
     def _fill_in(self, selection: Selection, models: list[str]) -> list[str]:
-        """Embed what was written without vectors: imported, or while the model was not installed."""
-        pending = [(row, self._indexing.texts_of(row)) for row in self._backend.unembedded(replace(selection, expiry="all"), models)]
-        pending = [(row, texts) for row, texts in pending if texts[0].strip() or any(part.text.strip() for part in texts[1])]
-        elsewhere = self._indexing.elsewhere({row.standing.namespace for row, _ in pending}, selection.namespace or ())
-        pending = [(row, texts) for row, texts in pending if row.standing.namespace not in elsewhere]
+        """Embed what was written without vectors, or without those of its context: imported, before there was a model, or overtaken."""
+        rows = self._backend.unembedded(replace(selection, expiry="all"), models, context=True)
+        pending = [row for row in rows if has_text(row)]
+        elsewhere = self._indexing.elsewhere({row.standing.namespace for row in pending}, selection.namespace or ())
+        pending = [row for row in pending if row.standing.namespace not in elsewhere]
+        made: list[int] = []
         for start in range(0, len(pending), 500):
-            chunk = pending[start : start + 500]
-            made = self._indexing.vectors_many(selection.namespace or (), [texts for _, texts in chunk])
-            fresh = [(row.doc, vector) for (row, _), vectors in zip(chunk, made, strict=True) for vector in vectors]
-            self._backend.put_vectors(fresh)
-        return self._indexing.space().models(self._engine) if pending else models
+            made += self._indexing.embed_rows(pending[start : start + 500], selection.namespace or (), models)
+        return self._indexing.space().models(self._engine) if made else models
 
     def _query_vector(self, request: Request) -> npt.NDArray[np.float32]:
         import numpy as np

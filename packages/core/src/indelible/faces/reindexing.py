@@ -8,10 +8,13 @@ from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Namespace
 from indelible.errors import InvalidInput
+from indelible.faces.contexts import contexts_of, embedded_texts, has_text
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
 
 CHUNK = 128
+_ROUNDS = 5
+"""How often it looks again for what others wrote meanwhile; the rest is left to recall."""
 Progress = Callable[[int, int], object]
 
 
@@ -39,17 +42,23 @@ def reindex(engine: Engine, namespace: Namespace, indexing: Indexing, progress: 
     space = Space(model.space, model.dim)
     name = space.model(model.id)
     places = [Selection(namespace=place, expiry="all", every_version=True) for place in _namespaces(engine, namespace, indexing)]
-    pending = [row for place in places for row in _pending(engine, indexing, place, name)]
-    for start in range(0, len(pending), CHUNK):
-        chunk = pending[start : start + CHUNK]
-        made = indexing.vectors_many(namespace, [indexing.texts_of(row) for row in chunk], settle=False)
-        engine.backend.put_vectors([(row.doc, vector) for row, found in zip(chunk, made, strict=True) for vector in found])
-        if progress is not None:
-            progress(min(start + CHUNK, len(pending)), len(pending))
+    pending = [row for place in places for row in _pending(engine, place, name)]
+    done: set[int] = set()
+    for _ in range(_ROUNDS):
+        for start in range(0, len(pending), CHUNK):
+            done.update(indexing.embed_rows(pending[start : start + CHUNK], namespace, (name,), settle=False))
+            if progress is not None:
+                progress(min(start + CHUNK, len(pending)), len(pending))
+        # What was written meanwhile, and what was not kept because its neighbours changed.
+        pending = [row for place in places for row in _missing(engine, place, name)]
+        if not any(
+            indexing.is_pending(row, context, (name,)) for row, context in zip(pending, contexts_of(engine.backend, pending), strict=True)
+        ):
+            break
     indexing.resettle(namespace, space)
     for place in places:
         engine.backend.drop_vectors(place, [other for other in engine.backend.models() if other != name])
-    return len(pending)
+    return len(done)
 
 
 def _namespaces(engine: Engine, namespace: Namespace, indexing: Indexing) -> Sequence[Namespace]:
@@ -60,22 +69,22 @@ def _namespaces(engine: Engine, namespace: Namespace, indexing: Indexing) -> Seq
     return sorted({namespace, *below} - indexing.elsewhere(below, namespace))
 
 
-def _pending(engine: Engine, indexing: Indexing, place: Selection, model: str) -> list[Row]:
+def _pending(engine: Engine, place: Selection, model: str) -> list[Row]:
     """States without a vector of the model, each document once, and current ones with context, whose neighbours may have changed."""
     current = engine.backend.select(Selection(namespace=place.namespace, expiry="all"))
-    if any(_has_vectors_without_text(engine, indexing, row) for row in current):
+    if any(_has_vectors_without_text(engine, row) for row in current):
         raise InvalidInput("some records here have vectors that you gave and no text to make others of: they cannot move to another model")
-    rows = [row for row in engine.backend.unembedded(place, [model]) if _has_text(indexing, row)]
-    rows += [row for row in current if "context" in loads(row.body)]
+    rows = [*_missing(engine, place, model), *(row for row in current if '"context":' in row.body and "context" in loads(row.body))]
     return list({row.doc: row for row in rows}.values())
 
 
-def _has_vectors_without_text(engine: Engine, indexing: Indexing, row: Row) -> bool:
-    content, parts = indexing.texts_of(row)
+def _missing(engine: Engine, place: Selection, model: str) -> list[Row]:
+    """States that lack a vector of the model, each document once."""
+    rows = engine.backend.unembedded(place, [model], context=True)
+    return list({row.doc: row for row in rows if has_text(row)}.values())
+
+
+def _has_vectors_without_text(engine: Engine, row: Row) -> bool:
+    content, parts = embedded_texts(row, ())
     without = {part.name for part in parts if not part.text.strip()} if parts else {""} if not content.strip() else set()
     return bool(without) and any(vector.part in without for vector in engine.backend.stored_vectors(row.doc))
-
-
-def _has_text(indexing: Indexing, row: Row) -> bool:
-    content, parts = indexing.texts_of(row)
-    return bool(content.strip()) or any(part.text.strip() for part in parts)

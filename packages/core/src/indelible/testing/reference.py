@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from indelible.backend.interface import (
     Backend,
     CacheEntry,
+    ContextRead,
     Corpus,
     Found,
     Indexer,
@@ -27,9 +28,9 @@ from indelible.backend.interface import (
 )
 from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
-from indelible.base.draft import Draft, Head, PartVector, Planned, Written
+from indelible.base.draft import CONTEXT_PART, Draft, Head, PartVector, Planned, Written
 from indelible.base.event import CHAIN_START, Event, Op, Payload
-from indelible.base.ids import ID_BYTES, IdSource, uuid7
+from indelible.base.ids import ID_BYTES, IdSource, id_bytes, uuid7
 from indelible.base.plan import Planner, plan_all
 from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Slot, Standing
@@ -94,9 +95,9 @@ class ReferenceBackend(Backend):
         """Those of the state that a revision or restore keeps them of, as it was last indexed."""
         starts = [start for version, start in self.medium.documents if version == planned.vectors_of]
         kept = self.stored_vectors(self.medium.documents[planned.vectors_of or 0, max(starts)]) if starts else []
-        if planned.op is Op.RESTORE and "context" in loads(planned.body or "{}"):
+        if planned.op is Op.RESTORE and any(map(id_bytes, loads(planned.body or "{}").get("context", ()))):
             # Made with its neighbours as they were then.
-            return [vector for vector in kept if not vector.part.startswith("context")]
+            return [vector for vector in kept if not vector.part.startswith(CONTEXT_PART)]
         return kept
 
     def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
@@ -108,10 +109,12 @@ class ReferenceBackend(Backend):
             medium.epoch += bool(new)
         return Ingested(len(new), known)
 
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], context: Mapping[int, ContextRead] | None = None) -> None:
         with self._open() as medium:
+            changed = {document for document, read in (context or {}).items() if not medium.still_reads(document, read)}
             for document, vector in vectors:
-                medium.add_vector(document, vector)
+                if not (document in changed and vector.part.startswith(CONTEXT_PART)):
+                    medium.add_vector(document, vector)
             medium.epoch += 1
 
     def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
@@ -196,9 +199,14 @@ class ReferenceBackend(Backend):
     def changed(self, after: int) -> set[bytes]:
         return {event.record for event in self.events(after=after)}
 
-    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
-        rows = [row for row in self.select(selection) if not any(vector.model in models for vector in self.stored_vectors(row.doc))]
-        return sorted(rows, key=lambda row: row.standing.version)
+    def unembedded(self, selection: Selection, models: Sequence[str], *, context: bool = False) -> list[Row]:
+        found = []
+        for row in self.select(selection):
+            parts = [vector.part for vector in self.stored_vectors(row.doc) if vector.model in models]
+            wanted = context and "context" in loads(row.body)
+            if not parts or (wanted and not any(part.startswith(CONTEXT_PART) for part in parts)):
+                found.append(row)
+        return sorted(found, key=lambda row: row.standing.version)
 
     def stored_vectors(self, doc: int) -> list[PartVector]:
         with self._open() as medium:

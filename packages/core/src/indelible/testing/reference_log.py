@@ -6,14 +6,11 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from indelible.backend.interface import CacheEntry, Row
-from indelible.base.draft import Head, PartVector
+from indelible.backend.interface import CacheEntry, ContextRead, Row
+from indelible.base.draft import CONTEXT_PART, Head, PartVector
 from indelible.base.event import CHAIN_START, Event, Op
 from indelible.base.record import Namespace
 from indelible.testing.reference_view import Piece, View, has_context, neighbours
-
-CONTEXT_PART = "context"
-"""Parts whose name begins so embed neighbours' text, and do not outlive it."""
 
 
 @dataclass
@@ -124,6 +121,12 @@ class Medium:
         """What a read returns of a piece."""
         version = piece.standing.version
         return Row(piece.standing, self.view().body(version), self.documents[version, piece.start])
+
+    def still_reads(self, document: int, read: ContextRead) -> bool:
+        """Whether the context of a document is what it was when somebody read it."""
+        view = self.view()
+        places = [piece.standing for piece in view.pieces if self.documents[piece.standing.version, piece.start] == document]
+        return bool(places) and all(text == view.entry_text(entry, places[0], places[0].live_from) for entry, text in read.texts)
 
     def add_vector(self, document: int, vector: PartVector) -> None:
         """Keep a vector, unless what it stands for is gone."""

@@ -75,9 +75,10 @@ class View:
         own = fields.get("content") or "\n".join(part["text"] for part in fields.get("parts", ()))
         if not own:
             return ""
-        return "\n".join([own, *(text for entry in fields.get("context", ()) if (text := self._entry_text(entry, row, at)))])
+        return "\n".join([own, *(text for entry in fields.get("context", ()) if (text := self.entry_text(entry, row, at)))])
 
-    def _entry_text(self, entry: str, row: Standing, at: int) -> str:
+    def entry_text(self, entry: str, row: Standing, at: int) -> str:
+        """What stands for an entry of a record's context at a version."""
         record = id_bytes(entry)
         if record is None:
             return entry

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from indelible.backend.interface import (
     CacheEntry,
+    ContextRead,
     Indexer,
     Ingested,
     Report,
@@ -36,7 +37,7 @@ from indelible.backend.sqlite.upkeep import (
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.event import Event, Op
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
-from indelible.base.plan import Draft, Head, PartVector, Planner, Written, plan_all
+from indelible.base.plan import CONTEXT_PART, Draft, Head, PartVector, Planner, Written, plan_all
 from indelible.base.record import Namespace
 from indelible.errors import IntegrityFailure
 
@@ -187,10 +188,16 @@ class SqliteBackend(SqliteReads):
             ingestion = Ingestion(self._transaction(connection), now_us, max(recorded_at, now_us // 1000), version + 1)
             return ingestion.run(events, vectors)
 
-    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], context: Mapping[int, ContextRead] | None = None) -> None:
         with self._connections.write() as connection:
-            alive = [(doc, vector) for doc, vector in vectors if connection.execute(queries()["has_document"], (doc, doc)).fetchone()]
-            self._transaction(connection).add_vectors(alive)
+            transaction = self._transaction(connection)
+            changed = {doc for doc, read in (context or {}).items() if not transaction.documents.still_reads(doc, read)}
+            transaction.add_vectors(
+                (doc, vector)
+                for doc, vector in vectors
+                if not (doc in changed and vector.part.startswith(CONTEXT_PART))
+                and connection.execute(queries()["has_document"], (doc, doc)).fetchone()
+            )
             connection.execute(queries()["raise_epoch"])
 
     def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:

@@ -11,13 +11,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from indelible.backend.interface import Indexer
+from indelible.backend.interface import ContextRead, Indexer
 from indelible.backend.sqlite.schema import queries
 from indelible.base.canonical import loads
+from indelible.base.draft import CONTEXT_PART as CONTEXT_PART
 from indelible.base.ids import id_bytes
-
-CONTEXT_PART = "context"
-"""Parts whose name begins so embed neighbours' text and are dropped when that changes."""
 
 
 class _Row(NamedTuple):
@@ -110,6 +108,11 @@ class Documents:
         self._connection.execute(self._sql["drop_neighbours"], (record, record))
 
     # Context
+
+    def still_reads(self, doc: int, read: ContextRead) -> bool:
+        """Whether the context of a document is what it was when somebody read it."""
+        row = self._connection.execute(self._sql["place_of_document"], (read.record, doc)).fetchone()
+        return row is not None and all(text == self._entry_text(entry, row[0], row[1]) for entry, text in read.texts)
 
     def dependents(self, record: bytes) -> list[bytes]:
         """Records that are indexed with this one's text."""
@@ -244,9 +247,9 @@ def _searched_fields(body: str) -> dict[str, Any] | None:
     return fields
 
 
-def has_context(body: str) -> bool:
-    """Whether a payload has neighbours or dates that are indexed with it."""
-    return '"context":' in body and "context" in loads(body)
+def has_neighbours(body: str) -> bool:
+    """Whether a payload has other records that are indexed with it."""
+    return bool(_neighbours(body))
 
 
 def _neighbours(body: str) -> list[bytes]:

@@ -216,6 +216,9 @@ SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE
 SELECT p.body FROM state s JOIN payload p ON p.version = s.version
 WHERE s.record = ? AND s.slice = ? AND s.visible = 1 AND s.live_from <= ? AND s.live_to > ?
 
+-- name: place_of_document
+SELECT slice, live_from FROM state WHERE record = ? AND doc = ? ORDER BY live_from LIMIT 1
+
 -- name: neighbour_states
 SELECT version, visible, live_from, slice FROM state WHERE record = ? ORDER BY live_from
 

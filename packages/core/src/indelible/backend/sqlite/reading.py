@@ -16,9 +16,14 @@ from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespa
 from indelible.backend.sqlite.upkeep import read_events, size_on_disk
 from indelible.base.clock import Clock
 from indelible.base.event import Event
-from indelible.base.plan import PartVector
+from indelible.base.plan import CONTEXT_PART, PartVector
 from indelible.base.record import Namespace, Scope
 from indelible.base.standing import FOREVER
+
+_OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
+_NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_OF_MODELS})"
+_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.part GLOB '{CONTEXT_PART}*' AND {_OF_MODELS})"
+_HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record) AND instr(p.body, '\"context\":')"
 
 
 class SqliteReads(Backend):
@@ -101,13 +106,13 @@ class SqliteReads(Backend):
         with self._connections.read(snapshot=False) as connection:
             return {row[0] for row in connection.execute("SELECT record FROM event WHERE version > ?", (after,)).fetchall()}
 
-    def unembedded(self, selection: Selection, models: Sequence[str]) -> list[Row]:
+    def unembedded(self, selection: Selection, models: Sequence[str], *, context: bool = False) -> list[Row]:
         where = state_conditions(selection)
-        where.add(
-            "NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.model IN "
-            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))))",
-            json.dumps(list(models)),
-        )
+        names = json.dumps(list(models))
+        if context:
+            where.add(f"({_NO_VECTOR} OR ({_HAS_NEIGHBOURS} AND {_NO_CONTEXT_VECTOR}))", names, names)
+        else:
+            where.add(_NO_VECTOR, names)
         sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"
         with self._connections.read() as connection:
             rows = connection.execute(sql, where.values).fetchall()

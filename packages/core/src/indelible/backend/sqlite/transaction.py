@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from indelible.backend.interface import Indexer
-from indelible.backend.sqlite.documents import CONTEXT_PART, Documents, has_context
+from indelible.backend.sqlite.documents import CONTEXT_PART, Documents, has_neighbours
 from indelible.backend.sqlite.schema import queries
 from indelible.base.event import CHAIN_START, STATE_OPS, Op
 from indelible.base.plan import Head, OldState, PartVector, Planned
@@ -218,7 +218,7 @@ class Transaction:
         if event.vectors_of is not None:
             row = self.connection.execute(self._sql["current_document"], (event.record, event.vectors_of)).fetchone()
             self.connection.execute(self._sql["copy_vectors"], (event.version, row[0] if row else event.vectors_of))
-            if event.op is Op.RESTORE and event.body is not None and has_context(event.body):
+            if event.op is Op.RESTORE and event.body is not None and has_neighbours(event.body):
                 # They were made with its neighbours as they were then.
                 self.connection.execute(self._sql["drop_context_vectors"], (event.version, CONTEXT_PART + "*"))
         if event.body is not None and event.op in (Op.REMEMBER, Op.REVISE, Op.RESTORE):
