@@ -8,7 +8,7 @@ from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Namespace
 from indelible.errors import InvalidInput
-from indelible.faces.contexts import contexts_of, embedded_texts, has_text
+from indelible.faces.contexts import embedded_texts, has_text
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
 
@@ -51,9 +51,7 @@ def reindex(engine: Engine, namespace: Namespace, indexing: Indexing, progress: 
                 progress(min(start + CHUNK, len(pending)), len(pending))
         # What was written meanwhile, and what was not kept because its neighbours changed.
         pending = [row for place in places for row in _missing(engine, place, name)]
-        if not any(
-            indexing.is_pending(row, context, (name,)) for row, context in zip(pending, contexts_of(engine.backend, pending), strict=True)
-        ):
+        if not indexing.pending(pending, (name,)):
             break
     indexing.resettle(namespace, space)
     for place in places:
