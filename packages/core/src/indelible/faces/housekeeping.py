@@ -9,13 +9,14 @@ from datetime import datetime
 from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import check_text, loads
 from indelible.base.clock import ms_from_datetime
-from indelible.base.event import Op, PurgeReason
+from indelible.base.event import STATE_OPS, Op, PurgeReason
 from indelible.base.ids import id_text
 from indelible.base.plan import Draft
-from indelible.base.record import UNSET, Namespace, ScopeFilter
+from indelible.base.record import UNSET, Change, Namespace, ScopeFilter
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_when
 from indelible.faces.facts_write import FactWrites
+from indelible.faces.fields import changes_of
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
 from indelible.search.keyword import KeywordQuery, counts, matches, parse_query
 from indelible.search.normalise import tokens
@@ -83,25 +84,38 @@ class Housekeeping(FactWrites):
         selection = self._reach(check_filter(agent_id, user_id, org_id, workspace_id), expiry="expired")
         return self._forget(self._engine.backend.select(selection))
 
-    def withdraw(self, source: str, since: int | datetime | None = None, derived: bool = False) -> int:
+    def withdraw(self, source: str, since: int | datetime | None = None, derived: bool = False, restore: bool = False) -> int:
         """Forget everything a source wrote: every memory whose current state came from it. ``undo`` brings each back.
 
         Args:
             source: as it was given when writing.
             since: only what was written at or after this version or time.
             derived: also what names one of these, or the source itself, as parent, and so on.
+            restore: of what others had written before, bring back the last state that is not the source's, also where the source
+                forgot it; only what the source began is forgotten.
 
         Returns:
-            How many memories were forgotten.
+            How many memories were forgotten or brought back.
         """
         check_text(source, "source", empty=False)
         if since is not None:
             check_when(since, "since")
-        rows = self._engine.backend.select(self._reach(expiry="all"))
+        rows = self._engine.backend.select(self._reach(expiry="all", hidden=bool(restore)))
         chosen = [row for row in rows if loads(row.body).get("source") == source and _is_since(row, since)]
         if derived:
             chosen = _with_derived(rows, chosen, source)
-        return self._forget(chosen)
+        return self._write_all([self._before(row, source, since) for row in chosen]) if restore else self._forget(chosen)
+
+    def _before(self, row: Row, source: str, since: int | datetime | None) -> Draft:
+        """What takes a record back to where it stood before a source wrote to it."""
+        record = row.standing.record
+        states = [change for change in changes_of(self._engine.backend.events(record=record)) if change.op in STATE_OPS]
+        while states and states[-1].source == source and _changed_since(states[-1], since):
+            states.pop()
+        last = states[-1] if states and loads(row.body).get("source") == source else None
+        if last is None or last.record is None:
+            return Draft(Op.FORGET, row.standing.namespace, within=self._within, record=record, if_missing="ignore")
+        return Draft(Op.RESTORE, row.standing.namespace, within=self._within, record=record, restore_version=last.version)
 
     def prune(
         self,
@@ -227,6 +241,12 @@ def _is_since(row: Row, since: int | datetime | None) -> bool:
     if isinstance(since, datetime):
         return row.standing.updated // 1000 >= ms_from_datetime(since, "since")
     return row.standing.version >= since
+
+
+def _changed_since(change: Change, since: int | datetime | None) -> bool:
+    if since is None:
+        return True
+    return change.at >= since if isinstance(since, datetime) else change.version >= since
 
 
 def _with_derived(rows: Sequence[Row], chosen: Sequence[Row], source: str) -> list[Row]:

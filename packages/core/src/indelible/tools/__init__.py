@@ -23,9 +23,11 @@ from indelible.tools.catalogue import (
 )
 from indelible.tools.description import Argument, Call, MemoryTool
 from indelible.tools.policy import Policy, ToolCall
+from indelible.tools.quarantine import Held, Quarantine
 from indelible.tools.schema import schema, schemas
 from indelible.tools.scope import REQUIRED_FIELDS, tool_view
 from indelible.tools.toolbox import Toolbox, ToolResult
+from indelible.tools.withdrawal import withdraw
 
 __all__ = [
     "EDIT",
@@ -45,12 +47,15 @@ __all__ = [
     "TOOLS",
     "Argument",
     "Call",
+    "Held",
     "MemoryTool",
     "Policy",
+    "Quarantine",
     "ToolCall",
     "ToolResult",
     "Toolbox",
     "schema",
     "schemas",
     "tool_view",
+    "withdraw",
 ]

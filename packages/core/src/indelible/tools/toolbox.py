@@ -15,6 +15,7 @@ from indelible.faces.store import ScopedView
 from indelible.tools.catalogue import TOOLS
 from indelible.tools.description import Call, MemoryTool
 from indelible.tools.policy import Policy, ToolCall
+from indelible.tools.quarantine import Quarantine
 
 LONGEST_ERROR = 500
 LONGEST_ARGUMENTS = 4_000_000
@@ -115,10 +116,17 @@ class Toolbox:
         if is_read:
             return tool.verb(call, **checked)
         self.policy.check_size(asked)
+        reasons = self.policy.reasons(asked, tool.kept)
         with self._shared.lock:  # one after the other, so that a retry sees what it repeats
-            self.policy.check_quota(asked, self._shared.written.get(self.session, 0))
-            self._shared.written[self.session] = self._shared.written.get(self.session, 0) + 1
+            self._shared.count(self.session, self.policy, asked)
+            if reasons:
+                return _kept_aside(self.quarantine.hold(call, checked, reasons), reasons)
             return tool.verb(call, **checked)
+
+    @property
+    def quarantine(self) -> Quarantine:
+        """What was kept aside in this view, to be approved or rejected by a person."""
+        return Quarantine(self.view, self.tools)
 
     def __repr__(self) -> str:
         return f"<Toolbox {', '.join(self._named)} on {self.view!r}>"
@@ -129,7 +137,22 @@ class _Shared:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.written: dict[str | None, int] = {}
+        self._written: dict[str | None, int] = {}
+
+    def count(self, session: str | None, policy: Policy, call: ToolCall) -> None:
+        """Count a writing call, what is kept aside as well: that, too, could be too much.
+
+        Raises:
+            PolicyError: the session has none left.
+        """
+        written = self._written.get(session, 0)
+        policy.check_quota(call, written)
+        self._written[session] = written + 1
+
+
+def _kept_aside(id: str, reasons: Sequence[str]) -> dict[str, Any]:
+    note = "kept aside until a person approves it; nothing was changed, so go on without it and do not send it again"
+    return {"quarantined": id, "reasons": list(reasons), "note": note}
 
 
 def _mapping(arguments: object, name: str) -> Mapping[str, Any]:
