@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.schema import ImageDocument
+from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from indelible import InvalidInput
-from llama_index_indelible import IndelibleBufferChatStore
+from llama_index_indelible import IndelibleBufferChatStore, IndelibleChatStore
 from llama_index_indelible.messages import of_record, to_value
 from tests.interop.llamaindex.chats import assistant, blocks, user
 
@@ -106,6 +107,17 @@ def test_images_of_old_times_do_not_multiply(file: str) -> None:
         (message,) = chats.get_messages("s")
     assert len(message.blocks) == 1
     assert message.additional_kwargs["images"][0]["id_"] == "i"
+
+
+async def test_rows_of_others_are_active(file: str) -> None:
+    """They have no status: ``Memory`` sees them as the buffers do, until it archives them."""
+    chats = IndelibleChatStore(file)
+    chats.collection("s").put("1", "hello", metadata={"role": "user"})
+    await chats.add_message("s", assistant("hi"))
+    assert [message.content for message in await chats.get_messages("s")] == ["hello", "hi"]
+    assert await chats.archive_oldest_messages("s", 1) == [user("hello")]
+    assert [message.content for message in await chats.get_messages("s")] == ["hi"]
+    assert await chats.get_messages("s", MessageStatus.ARCHIVED) == [user("hello")]
 
 
 def test_rows_of_others_are_read(file: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,28 +10,22 @@ from typing import Any
 import pytest
 
 from indelible.errors import InvalidInput
-from indelible.testing.contract import ContractSuite, Driver
+from indelible.testing.contract import ContractSuite, Driver, Power, needs
 from indelible.testing.contract.drivers import FilePlace, MemoryPlace
-from tests.interop.llamaindex.drivers import (
-    DocumentsDriver,
-    NodesDriver,
-    ReadByNodesDriver,
-    ReadByValuesDriver,
-    ValuesDriver,
-    WrittenByNodesDriver,
-    WrittenByValuesDriver,
-)
+from indelible.testing.contract.drivers.base import StoreDriver
+from tests.interop.llamaindex import node_drivers, value_drivers
 
 
 class Subject(ContractSuite):
-    """A suite whose driver is made by ``make``."""
+    """A suite for one driver."""
 
     __test__ = False
-    make: Callable[[Path], Driver]
+    driver_class: type[StoreDriver]
+    in_a_file = False
 
     @pytest.fixture
     def driver(self, tmp_path: Path) -> Iterator[Driver]:
-        driver = type(self).make(tmp_path)
+        driver = self.driver_class(FilePlace(tmp_path / "store.db") if self.in_a_file else MemoryPlace())
         yield driver
         driver.close()
 
@@ -51,7 +45,28 @@ class NodesSay(Subject):
         assert driver.keys() == []
 
 
-class ReadAsNodesSay(NodesSay):
+class WordsOfNodes(Subject):
+    """A search of nodes by words is one by any of them, weighed as search engines do."""
+
+    __test__ = False
+
+    @needs(Power.SEARCH)
+    def test_words_are_found(self, driver: Driver) -> None:
+        """S41, but one of the words is enough, and those without a meaning of their own are left out where there are others."""
+        driver.remember("a", "The green Kettle of Zoë")
+        driver.remember("b", "a kettledrum")
+        queries = ("KETTLE", "zoe green", "kettle drum", "what is a kettle", "nothing")
+        assert [[match.key for match in driver.search(words)] for words in queries] == [["a"], ["a"], ["a"], ["a"], []]
+
+    @needs(Power.SEARCH)
+    def test_more_occurrences_come_first(self, driver: Driver) -> None:
+        """S41, but a word counts for more in a short text; of equals, the newer comes first."""
+        for key, text in (("a", "tea milk sugar"), ("b", "tea tea milk"), ("c", "tea milk sugar"), ("d", "tea milk sugar and a biscuit")):
+            driver.remember(key, text)
+        assert [match.key for match in driver.search("tea")] == ["b", "c", "a", "d"]
+
+
+class ReadAsNodesSay(WordsOfNodes, NodesSay):
     """Likewise where nodes are read."""
 
     __test__ = False
@@ -84,7 +99,8 @@ class AnyTopK(NodesSay):
 
 class TestNodes(ReadAsNodesSay, AnyTopK):
     __test__ = True
-    make = staticmethod(lambda folder: NodesDriver(FilePlace(folder / "store.db")))
+    driver_class = node_drivers.NodesDriver
+    in_a_file = True
 
     def test_conditions_are_met_exactly(self, driver: Driver) -> None:
         """S49, but a filter of LlamaIndex cannot hold a bool, so 1 asks for true too; and presence is "not empty"."""
@@ -106,19 +122,18 @@ class TestNodes(ReadAsNodesSay, AnyTopK):
         assert driver.keys() == []
 
 
-class TestWrittenByNodes(NodesSay):
+class TestWrittenByNodes(WordsOfNodes, NodesSay):
     """Written through the vector store, read by the core."""
 
     __test__ = True
-    make = staticmethod(lambda folder: WrittenByNodesDriver(MemoryPlace()))
+    driver_class = node_drivers.WrittenByNodesDriver
     test_recall_limits_are_whole_numbers = AnyTopK.test_recall_limits_are_whole_numbers
 
 
-class TestReadByNodes(ReadAsNodesSay, AnyTopK):
-    """Written by the core, read through the vector store."""
+class WrittenByTheCore(ReadAsNodesSay, AnyTopK):
+    """Keys are checked on both sides."""
 
-    __test__ = True
-    make = staticmethod(lambda folder: ReadByNodesDriver(MemoryPlace()))
+    __test__ = False
 
     def test_a_key_that_is_no_text_is_refused(self, driver: Driver) -> None:
         """S2, on both sides."""
@@ -127,6 +142,20 @@ class TestReadByNodes(ReadAsNodesSay, AnyTopK):
         with pytest.raises(InvalidInput):
             driver.get(1)  # type: ignore[arg-type]  # likewise
         assert driver.keys() == []
+
+
+class TestReadByNodes(WrittenByTheCore):
+    """Written by the core, read through the vector store."""
+
+    __test__ = True
+    driver_class = node_drivers.ReadByNodesDriver
+
+
+class TestRetriever(WrittenByTheCore):
+    """Written by the core, found through the retriever."""
+
+    __test__ = True
+    driver_class = node_drivers.RetrieverDriver
 
 
 class ValuesSay(Subject):
@@ -146,23 +175,82 @@ class ValuesSay(Subject):
 
 class TestValues(ValuesSay):
     __test__ = True
-    make = staticmethod(lambda folder: ValuesDriver(FilePlace(folder / "store.db")))
+    driver_class = value_drivers.ValuesDriver
+    in_a_file = True
 
 
 class TestWrittenByValues(ValuesSay):
     """Written through the key/value store, read by the core."""
 
     __test__ = True
-    make = staticmethod(lambda folder: WrittenByValuesDriver(MemoryPlace()))
+    driver_class = value_drivers.WrittenByValuesDriver
 
 
 class TestReadByValues(Subject):
     """Written by the core, read through the key/value store."""
 
     __test__ = True
-    make = staticmethod(lambda folder: ReadByValuesDriver(MemoryPlace()))
+    driver_class = value_drivers.ReadByValuesDriver
 
 
-class TestDocuments(NodesSay):
+class DocumentsSay(NodesSay):
+    """A write is two events, the node and its hash, so these say without a version what the laws say with one."""
+
+    __test__ = False
+
+    @needs(Power.BATCH)
+    def test_a_batch_is_written_whole(self, driver: Driver) -> None:
+        """S83: every item, in order."""
+        driver.remember_all([("a", "one"), ("b", "two"), ("c", "three")])
+        assert [driver.get(key) for key in ("a", "b", "c")] == ["one", "two", "three"]
+        assert driver.keys() == ["a", "b", "c"]
+
+    @needs(Power.BATCH, Power.HISTORY)
+    def test_a_bad_item_stops_the_batch(self, driver: Driver) -> None:
+        """S83: all or nothing: the store is as it was."""
+        driver.remember("a", "before")
+        for bad in (("b", "\ud800"), ("\x00", "text")):
+            with pytest.raises(ValueError, match=r"."):
+                driver.remember_all([("a", "after"), bad, ("c", "three")])
+        assert (driver.get("a"), driver.keys(), len(driver.history("a"))) == ("before", ["a"], 1)
+
+
+class TestDocuments(DocumentsSay):
     __test__ = True
-    make = staticmethod(lambda folder: DocumentsDriver(FilePlace(folder / "store.db")))
+    driver_class = value_drivers.DocumentsDriver
+    in_a_file = True
+
+
+class TestWrittenByDocuments(DocumentsSay):
+    """Written through the document store, read by the core."""
+
+    __test__ = True
+    driver_class = value_drivers.WrittenByDocumentsDriver
+    in_a_file = True
+
+
+class TestReadByDocuments(Subject):
+    """Written by the core, read through the document store."""
+
+    __test__ = True
+    driver_class = value_drivers.ReadByDocumentsDriver
+
+
+class TestIndexes(Subject):
+    __test__ = True
+    driver_class = value_drivers.IndexesDriver
+    in_a_file = True
+
+
+class TestWrittenByIndexes(Subject):
+    """Written through the index store, read by the core."""
+
+    __test__ = True
+    driver_class = value_drivers.WrittenByIndexesDriver
+
+
+class TestReadByIndexes(Subject):
+    """Written by the core, read through the index store."""
+
+    __test__ = True
+    driver_class = value_drivers.ReadByIndexesDriver

@@ -310,6 +310,14 @@ async def test_the_retriever_over_facts() -> None:
         IndelibleRetriever(store, doc_ids=["x"])
 
 
+async def test_two_users_facts_of_one_key_are_two_nodes() -> None:
+    """LlamaIndex drops what has an id that it has seen, and a key is unique only within its scope: the id is the fact's."""
+    store = MemoryStore(":memory:", embedder=HashEmbedder())
+    facts = [store.remember(f"{user} drinks tea", key="drink", user_id=user) for user in ("ada", "bob")]
+    for mode in ("hybrid", "default", "text_search", "mmr"):
+        assert set(await found(IndelibleRetriever(store, mode=mode), "tea")) == {fact.id for fact in facts}
+
+
 def test_the_retriever_refuses_what_it_does_not_know(animals: IndelibleVectorStore) -> None:
     """A misspelt condition is no condition; elsewhere it is swallowed."""
     with pytest.raises(TypeError, match="filter"):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from indelible import Collection, Delete, InvalidInput, Put, Record, VersionConflict
+from indelible import Collection, Delete, InvalidInput, Put, Record, VersionConflict, where
 from indelible.faces.operations import Read
 from llama_index_indelible.messages import of_record, searched, to_value
+
+_ARCHIVED: Final = MessageStatus.ARCHIVED.value
+_FILTERS: Final = {MessageStatus.ARCHIVED: where("status").eq(_ARCHIVED), MessageStatus.ACTIVE: where("status").ne(_ARCHIVED)}
 
 
 class Conversations:
@@ -33,9 +36,8 @@ class Conversations:
         return self.collection.below(key)
 
     def records(self, key: str, status: MessageStatus | None, **more: Any) -> list[Record]:
-        """What stands in a conversation, oldest first; ``None`` for any status."""
-        filters = None if status is None else {"status": MessageStatus(status).value}
-        return self.of(key).list(filters=filters, **more)
+        """What stands in a conversation, oldest first; ``None`` for any status. What others wrote without one is active."""
+        return self.of(key).list(filters=None if status is None else _FILTERS[MessageStatus(status)], **more)
 
     def messages(self, key: str, status: MessageStatus | None, **more: Any) -> list[ChatMessage]:
         """The messages of ``records``."""
@@ -48,12 +50,12 @@ class Conversations:
     def replace(self, key: str, messages: Sequence[ChatMessage], status: MessageStatus) -> None:
         """Put messages in the place of all that stand there: all or none."""
         puts = self._puts(messages, status)
-        where = self.of(key)
-        known = where.list(include_expired=True)
-        before = where.batch([Read(lambda seen: seen.list(include_expired=True)), *_deletes(known), *puts])[0]
+        conversation = self.of(key)
+        known = conversation.list(include_expired=True)
+        before = conversation.batch([Read(lambda seen: seen.list(include_expired=True)), *_deletes(known), *puts])[0]
         # What somebody else added between the two reads came before these messages, and so is replaced by them as well.
         gone = {record.key for record in known}
-        where.batch(_deletes([record for record in before if record.key not in gone]))
+        conversation.batch(_deletes([record for record in before if record.key not in gone]))
 
     def delete(self, key: str, status: MessageStatus | None) -> list[ChatMessage]:
         """Forget messages, and give them."""
@@ -79,12 +81,12 @@ class Conversations:
         return sorted({name[depth - 1] for name in self.collection.namespaces() if len(name) >= depth})
 
     def _taken(self, key: str, status: MessageStatus | None, selection: dict[str, Any], *, archive: bool) -> list[ChatMessage]:
-        where = self.of(key)
+        conversation = self.of(key)
         while True:
             records = self.records(key, status, **selection)
             messages = [of_record(record) for record in records]
             try:
-                where.batch([_archived(record) if archive else Delete(record.key or "", record.version) for record in records])
+                conversation.batch([_archived(record) if archive else Delete(record.key or "", record.version) for record in records])
             except VersionConflict:  # somebody else took one of them: look anew
                 continue
             return messages
@@ -113,7 +115,7 @@ def _archived(record: Record) -> Put:
         record.key or "",
         record.content,
         value=record.value,
-        metadata={**record.metadata, "status": MessageStatus.ARCHIVED.value},
+        metadata={**record.metadata, "status": _ARCHIVED},
         parent=record.parent,
         source=record.source,
         expires_at=record.expires_at,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llama_index.core.storage.index_store.keyval_index_store import KVIndexStore
 
-from indelible import MemoryStore
+from indelible import Collection, MemoryStore
 from llama_index_indelible.kvstore import IndelibleKVStore
 from llama_index_indelible.opening import PathLike
 
@@ -35,4 +35,10 @@ class IndelibleIndexStore(KVIndexStore):
         self.kvstore = IndelibleKVStore(
             path, store=store, namespace=namespace, agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id
         )
-        super().__init__(self.kvstore, namespace="structs", collection_suffix="")
+        super().__init__(self.kvstore, namespace="structs")
+
+    @property
+    def collection(self) -> Collection:
+        """The collection of the core that holds the structs: their history, and their past."""
+        found: Collection = self.kvstore.collection(self._collection)
+        return found

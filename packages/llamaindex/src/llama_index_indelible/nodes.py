@@ -55,6 +55,13 @@ def node_of(record: Record) -> BaseNode:
     return node
 
 
+def node_of_fact(record: Record) -> BaseNode:
+    """The node that a fact is shown as. Its id is the fact's: keys of facts are unique only within a scope."""
+    node = node_of(record)
+    node.id_ = record.id
+    return node
+
+
 def source_of(node: BaseNode) -> str | None:
     """The document that a node came from."""
     return node.ref_doc_id or None

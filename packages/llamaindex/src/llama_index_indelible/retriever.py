@@ -18,7 +18,7 @@ from indelible import Hit, InvalidInput
 from indelible.base.record import UNSET, Unset
 from indelible.faces.facts_read import FactReads
 from llama_index_indelible.filters import conditions
-from llama_index_indelible.nodes import node_of
+from llama_index_indelible.nodes import node_of_fact
 from llama_index_indelible.threads import on_a_thread
 from llama_index_indelible.vector_store import IndelibleVectorStore
 
@@ -131,7 +131,7 @@ class IndelibleRetriever(BaseRetriever):
     def _found(self, words: str, embedding: list[float] | None) -> list[NodeWithScore]:
         if self._nodes is None:
             vector = None if self._mode in _WORDS else embedding
-            return [NodeWithScore(node=node_of(hit.record), score=hit.rank_score) for hit in self._recall(words, vector=vector)]
+            return [NodeWithScore(node=node_of_fact(hit.record), score=hit.rank_score) for hit in self._recall(words, vector=vector)]
         query = VectorStoreQuery(
             query_embedding=embedding,
             query_str=words,

@@ -1,4 +1,4 @@
-"""Drivers of the contract suite: everything through the classes for LlamaIndex, and their twins, which read or write through the core."""
+"""Drivers of the contract suite for nodes: the vector store and the retriever over it, and twins that read or write through the core."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from llama_index.core.schema import Document
-from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters, VectorStoreQuery
+from llama_index.core.schema import QueryBundle
+from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter, MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
 
 from indelible import Collection, Part, Put
-from indelible.testing.contract import Driver, Happened, Match, Power, Reader, refuse
+from indelible.testing.contract import Driver, Happened, Match, Power, Reader
 from indelible.testing.contract.driver import When
 from indelible.testing.contract.drivers.base import StoreDriver, happened
-from llama_index_indelible import IndelibleDocumentStore, IndelibleKVStore, IndelibleVectorStore
-from tests.interop.llamaindex.samples import node, vector_of
+from llama_index_indelible import IndelibleRetriever, IndelibleVectorStore
+from tests.interop.llamaindex.samples import WordEmbedding, node, vector_of
 
 _ALL = 10**6
 _WHERE = ("contract", "nodes")
@@ -34,9 +34,14 @@ class NodeReader(Reader):
     def keys(self) -> list[str]:
         return [found.node_id for found in self.nodes.get_nodes(**self.when)]
 
+    def search(self, words: str, limit: int | None = None) -> list[Match]:
+        return self._asked(limit, query_str=words, mode=VectorStoreQueryMode.TEXT_SEARCH)
+
     def recall(self, query: str, limit: int | None = None) -> list[Match]:
-        asked = VectorStoreQuery(query_embedding=vector_of(query), similarity_top_k=_ALL if limit is None else limit)
-        result = self.nodes.query(asked, **self.when)
+        return self._asked(limit, query_embedding=vector_of(query))
+
+    def _asked(self, limit: int | None, **query: Any) -> list[Match]:
+        result = self.nodes.query(VectorStoreQuery(similarity_top_k=_ALL if limit is None else limit, **query), **self.when)
         return [Match(*found) for found in zip(result.ids or (), result.similarities or (), strict=True)]
 
 
@@ -74,8 +79,32 @@ class NodeVerbs(NodeReader, Driver):
     def remember_all(self, items: Sequence[tuple[str, str]]) -> None:
         self.nodes.add([node(key, text) for key, text in items])
 
+    # The collection of the core that a vector store hands out.
 
-_POWERS = frozenset({Power.ORDER, Power.HISTORY, Power.PAST, Power.EXPIRY, Power.BATCH, Power.RECALL})
+    def undo(self, key: str) -> None:
+        self.nodes.collection.undo(key)
+
+    def restore(self, key: str, version: int) -> None:
+        self.nodes.collection.restore(key, version)
+
+    def purge(self, key: str) -> int:
+        return self.nodes.collection.purge(key)
+
+
+_POWERS = frozenset(
+    {
+        Power.ORDER,
+        Power.HISTORY,
+        Power.PAST,
+        Power.EXPIRY,
+        Power.BATCH,
+        Power.SEARCH,
+        Power.RECALL,
+        Power.UNDO,
+        Power.RESTORE,
+        Power.PURGE,
+    }
+)
 
 
 class _OpenNodes(NodeVerbs, StoreDriver):
@@ -122,7 +151,7 @@ class _ScopedNodes(NodeVerbs):
 
     powers = _POWERS | {Power.VERSION}
 
-    def __init__(self, whole: NodesDriver, whose: str) -> None:
+    def __init__(self, whole: _OpenNodes, whose: str) -> None:
         self.nodes = whole.nodes.within(user_id=whose)
         self.clock = whole.clock
         self._whole = whole
@@ -145,6 +174,10 @@ class RecordReader(Reader):
 
     def keys(self) -> list[str]:
         return [record.key or "" for record in self.collection.list()]
+
+    def search(self, words: str, limit: int | None = None) -> list[Match]:
+        hits = self.collection.search(words, mode="hybrid", balance=0.0, limit=_ALL if limit is None else limit)
+        return [Match(hit.record.key or "", hit.rank_score) for hit in hits]
 
     def recall(self, query: str, limit: int | None = None) -> list[Match]:
         hits = self.collection.search(vector=vector_of(query), limit=_ALL if limit is None else limit)
@@ -197,140 +230,62 @@ def _put(key: str, text: str) -> Put:
     return Put(key, text, parts=[Part("", text, tuple(vector_of(text) if text.isprintable() and "\ud800" not in text else [1.0] * 64))])
 
 
-class ValuesDriver(StoreDriver):
-    """``IndelibleKVStore``, reads and writes."""
+# The retriever over nodes
 
-    face_powers = StoreDriver.store_powers | {Power.ORDER, Power.VALUES, Power.HISTORY, Power.BATCH, Power.SCOPES}
-    elsewhere_program = """
-import sys
-from llama_index_indelible import IndelibleKVStore
-path, now, key, text = sys.argv[1:]
-IndelibleKVStore(path, namespace="contract").put(key, {"text": text})
-"""
-    values: IndelibleKVStore
-    whose: str | None = None
+
+class RetrievedReader(NodeReader):
+    """Nodes found by the retriever, which makes the vectors itself.
+
+    Attributes:
+        searched: what the retriever is given; beyond what it may find there.
+        scope: whose it is to find.
+    """
+
+    searched: IndelibleVectorStore
+    scope: Mapping[str, Any] = MappingProxyType({})
+
+    def search(self, words: str, limit: int | None = None) -> list[Match]:
+        return self._retrieved(words, limit, "text_search")
+
+    def recall(self, query: str, limit: int | None = None) -> list[Match]:
+        return self._retrieved(query, limit, "default")
+
+    def _retrieved(self, query: str, limit: int | None, mode: str) -> list[Match]:
+        options: dict[str, Any] = {"similarity_top_k": _ALL if limit is None else limit, **self.when, **self.scope}
+        retriever = IndelibleRetriever(self.searched, WordEmbedding(), mode=mode, **options)
+        return [Match(hit.node_id, hit.score) for hit in retriever.retrieve(QueryBundle(query))]
+
+
+class PastRetrieved(RetrievedReader, PastNodes):
+    """Nodes found in the past."""
+
+    def __init__(self, now: RetrievedReader, when: When) -> None:
+        super().__init__(now.nodes, when)
+        self.searched, self.scope = now.searched, now.scope
+
+
+class RetrieverDriver(RetrievedReader, ReadByNodesDriver):
+    """Written by the core, found through ``IndelibleRetriever``."""
+
+    face_powers = ReadByNodesDriver.face_powers | {Power.SCOPES}
 
     def open(self) -> None:
         super().open()
-        self.values = IndelibleKVStore(store=self.store, namespace="contract", user_id=self.whose)
+        self.searched = self.nodes
 
-    def get(self, key: str) -> str | None:
-        return (self.values.get(key) or {}).get("text")
-
-    def keys(self) -> list[str]:
-        return list(self.values.get_all())
-
-    def remember(self, key: str, text: str) -> None:
-        self.values.put(key, {"text": text})
-
-    def forget(self, key: str) -> None:
-        self.values.delete(key)
-
-    def remember_value(self, key: str, value: Any) -> None:
-        self.values.put(key, {"value": value})
-
-    def value(self, key: str) -> Any:
-        return (self.values.get(key) or {}).get("value")
-
-    def history(self, key: str) -> list[Happened]:
-        changes = self.values.collection().history(key)
-        texts = {change.version: None if change.record is None else change.record.value.get("text") for change in changes}
-        return [Happened(line.version, line.op, texts[line.version]) for line in happened(changes)]
-
-    def remember_all(self, items: Sequence[tuple[str, str]]) -> None:
-        self.values.put_all([(key, {"text": text}) for key, text in items])
+    def at(self, when: When) -> Reader:
+        return PastRetrieved(self, when)
 
     def within(self, whose: str) -> Driver:
-        return _ScopedValues(self, whose)
+        return _ScopedRetrieved(self, whose)
 
 
-class _ScopedValues(ValuesDriver):
-    """The same values for one user."""
+class _ScopedRetrieved(RetrievedReader, _ScopedNodes):
+    """One user's, found in a vector store of everybody by a retriever that is told whose to find."""
 
-    def __init__(self, whole: ValuesDriver, whose: str) -> None:
-        self.store, self.clock = whole.store, whole.clock
-        self.powers = (whole.face_powers - {Power.SCOPES}) & {Power.ORDER, Power.VALUES, Power.HISTORY, Power.BATCH, Power.VERSION}
-        self.values = IndelibleKVStore(store=whole.store, namespace="contract", user_id=whose)
+    def __init__(self, whole: RetrieverDriver, whose: str) -> None:
+        super().__init__(whole, whose)
+        self.searched, self.scope = whole.nodes, {"user_id": whose}
 
-
-class WrittenByValuesDriver(ValuesDriver):
-    """Written through the key/value store, read by the core."""
-
-    face_powers = ValuesDriver.face_powers - {Power.SCOPES}
-
-    def open(self) -> None:
-        super().open()
-        self.collection = self.store.collection("contract", "data")
-
-    def get(self, key: str) -> str | None:
-        record = self.collection.get(key)
-        return None if record is None else record.value.get("text")
-
-    def value(self, key: str) -> Any:
-        return self.collection.get(key).value["value"]
-
-    def keys(self) -> list[str]:
-        return [record.key or "" for record in self.collection.list()]
-
-    def within(self, whose: str) -> Driver:
-        refuse(self, Power.SCOPES)
-
-
-class ReadByValuesDriver(ValuesDriver):
-    """Written by the core, read through the key/value store."""
-
-    face_powers = ValuesDriver.face_powers - {Power.SCOPES}
-
-    def open(self) -> None:
-        super().open()
-        self.collection = self.store.collection("contract", "data")
-
-    def remember(self, key: str, text: str) -> None:
-        self.collection.put(key, value={"text": text})
-
-    def forget(self, key: str) -> None:
-        self.collection.delete(key)
-
-    def remember_value(self, key: str, value: Any) -> None:
-        self.collection.put(key, value={"value": value})
-
-    def remember_all(self, items: Sequence[tuple[str, str]]) -> None:
-        self.collection.batch([Put(key, value={"text": text}) for key, text in items])
-
-    def within(self, whose: str) -> Driver:
-        refuse(self, Power.SCOPES)
-
-
-class DocumentsDriver(StoreDriver):
-    """``IndelibleDocumentStore``. A write of it is two events, the node and its hash, so it declares no version."""
-
-    face_powers = frozenset({Power.ORDER, Power.VERIFY, Power.TRANSFER, Power.HISTORY, Power.BATCH})
-    documents: IndelibleDocumentStore
-
-    def open(self) -> None:
-        super().open()
-        self.documents = IndelibleDocumentStore(store=self.store, namespace="contract")
-
-    def get(self, key: str) -> str | None:
-        found = self.documents.get_document(key, raise_error=False)
-        return None if found is None else found.get_content()
-
-    def keys(self) -> list[str]:
-        return list(self.documents.docs)
-
-    def remember(self, key: str, text: str) -> None:
-        self.documents.add_documents([Document(id_=key, text=text)])
-
-    def forget(self, key: str) -> None:
-        self.documents.delete_document(key, raise_error=False)
-
-    def history(self, key: str) -> list[Happened]:
-        changes = self.documents.collection.history(key)
-        texts = {change.version: None if change.record is None else change.record.value["text"] for change in changes}
-        return [Happened(line.version, line.op, texts[line.version]) for line in happened(changes)]
-
-    def remember_all(self, items: Sequence[tuple[str, str]]) -> None:
-        self.documents.add_documents([Document(id_=key, text=text) for key, text in items])
-
-    def version(self) -> int:
-        refuse(self, Power.VERSION)
+    def at(self, when: When) -> Reader:
+        return PastRetrieved(self, when)
