@@ -1,124 +1,135 @@
-"""The shared contract through every class for LangChain that keeps something, and in both directions between it and the core."""
+"""The shared contract through the classes for documents, in both directions between each and the core."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from indelible.errors import InvalidInput
-from indelible.testing.contract import ContractSuite, Driver
-from indelible.testing.contract.drivers import FilePlace, MemoryPlace
-from indelible.testing.contract.drivers.base import StoreDriver
-from indelible.testing.contract.laws.keys import STRANGE_KEYS
-from tests.interop.langchain import adapter_drivers
+from indelible.testing.contract import Driver, Power
+from indelible.testing.contract.law import needs
+from indelible.testing.contract.laws.keys import REFUSED_KEYS
+from tests.interop.langchain import document_drivers, index_drivers, retriever_drivers
+from tests.interop.langchain.contract_subject import Subject, refused
 
 
-class Subject(ContractSuite):
-    """A suite for one driver."""
-
-    __test__ = False
-    driver_class: type[StoreDriver]
-    in_a_file = False
-
-    @pytest.fixture
-    def driver(self, tmp_path: Path) -> Iterator[Driver]:
-        driver = self.driver_class(FilePlace(tmp_path / "store.db") if self.in_a_file else MemoryPlace())
-        yield driver
-        driver.close()
-
-
-class SessionsSay(Subject):
-    """A session's name is a label of a namespace."""
+class RetrieversSay(Subject):
+    """A retriever has no keys: what the suite calls one is looked for by a function of the document, which may say no to anything."""
 
     __test__ = False
 
-    def test_strange_keys_are_distinct(self, driver: Driver) -> None:
-        """S2, but a label has no control characters."""
-        with pytest.raises(InvalidInput, match="control character"):
-            driver.remember("a\nb", "text")
-        keys = [key for key in STRANGE_KEYS if "\n" not in key]
-        for key in keys:
-            driver.remember(key, f"text of {key!r}")
-        assert [driver.get(key) for key in keys] == [f"text of {key!r}" for key in keys]
-        assert sorted(driver.keys()) == sorted(keys)
+    def test_a_key_that_cannot_be_kept_is_refused(self, driver: Driver) -> None:
+        """S2, where it is written; whatever is asked for, nothing is found."""
+        refused(driver, REFUSED_KEYS)
+        assert [driver.get(key) for key in REFUSED_KEYS] == [None] * len(REFUSED_KEYS)
+
+    def test_a_key_that_is_no_text_is_refused(self, driver: Driver) -> None:
+        """Likewise."""
+        keys: list[Any] = [1, b"k", ("k",), 1.5, ["k"]]
+        refused(driver, keys)
+        assert [driver.get(key) for key in keys] == [None] * len(keys)
+
+    @needs(Power.PAST)
+    def test_a_point_in_the_past_is_a_number_or_a_time(self, driver: Driver) -> None:
+        """S9, but ``as_of=None`` is now."""
+        driver.remember("k", "one")
+        points: list[Any] = [True, 1.0, "1", datetime(2026, 1, 1)]
+        for when in points:
+            with pytest.raises(ValueError, match=r"as_of|version|time"):
+                driver.at(when).get("k")
+        assert driver.at(None).get("k") == "one"  # type: ignore[arg-type]  # that is the law
+
+
+class IndexSays(Subject):
+    """An id is text to LangChain, which makes it of a number."""
+
+    __test__ = False
+
+    def test_a_key_that_is_no_text_is_refused(self, driver: Driver) -> None:
+        """S2, but a number is the text of it."""
+        refused(driver, [("k",), ["k"]])
+        driver.remember(1, "text")  # type: ignore[arg-type]  # that is the law
+        assert (driver.get("1"), driver.keys()) == ("text", ["1"])
+        with pytest.raises(InvalidInput):
+            driver.get(1)  # type: ignore[arg-type]  # likewise
+
+
+class BytesSay(Subject):
+    """A cache is no memory."""
+
+    __test__ = False
+
+    @needs(Power.EXPIRY)
+    def test_what_expired_is_not_listed(self, driver: Driver) -> None:
+        """S71, but what expired is not there any more, however it is asked for."""
+        driver.remember_for("k", "short", 1000)
+        driver.remember("other", "long")
+        driver.advance_clock(1000)
+        assert (driver.keys(), driver.get_expired("k"), driver.get_expired("other")) == (["other"], None, "long")
 
 
 class TestDocuments(Subject):
     __test__ = True
-    driver_class = adapter_drivers.DocumentsDriver
+    driver_class = document_drivers.DocumentsDriver
     in_a_file = True
 
 
 class TestWrittenByDocuments(Subject):
     __test__ = True
-    driver_class = adapter_drivers.WrittenByDocumentsDriver
+    driver_class = document_drivers.WrittenByDocumentsDriver
 
 
 class TestReadByDocuments(Subject):
     __test__ = True
-    driver_class = adapter_drivers.ReadByDocumentsDriver
+    driver_class = document_drivers.ReadByDocumentsDriver
 
 
-class TestRetriever(Subject):
+class TestRetrievedFacts(RetrieversSay):
     __test__ = True
-    driver_class = adapter_drivers.RetrieverDriver
-
-
-class TestHistory(SessionsSay):
-    __test__ = True
-    driver_class = adapter_drivers.HistoryDriver
+    driver_class = retriever_drivers.RetrievedFactsDriver
     in_a_file = True
 
 
-class TestWrittenByHistory(SessionsSay):
+class TestRetrievedCollection(RetrieversSay):
     __test__ = True
-    driver_class = adapter_drivers.WrittenByHistoryDriver
+    driver_class = retriever_drivers.RetrievedCollectionDriver
 
 
-class TestReadByHistory(SessionsSay):
+class TestRetrievedDocuments(RetrieversSay):
     __test__ = True
-    driver_class = adapter_drivers.ReadByHistoryDriver
+    driver_class = retriever_drivers.RetrievedDocumentsDriver
 
 
-class TestChainMemory(SessionsSay):
+class TestIndexed(IndexSays):
     __test__ = True
-    driver_class = adapter_drivers.ChainMemoryDriver
+    driver_class = index_drivers.IndexedDriver
+    in_a_file = True
 
 
-class TestBytes(Subject):
+class TestWrittenByIndex(IndexSays):
     __test__ = True
-    driver_class = adapter_drivers.BytesDriver
+    driver_class = index_drivers.WrittenByIndexDriver
 
 
-class TestWrittenByBytes(Subject):
+class TestKnownToRecords(Subject):
     __test__ = True
-    driver_class = adapter_drivers.WrittenByBytesDriver
+    driver_class = index_drivers.KnownToRecordsDriver
+    in_a_file = True
 
 
-class TestReadByBytes(Subject):
+class TestBytes(BytesSay):
     __test__ = True
-    driver_class = adapter_drivers.ReadByBytesDriver
+    driver_class = index_drivers.BytesDriver
+    in_a_file = True
 
 
-class TestTools(Subject):
-    """A tool has no keys: what the suite calls one is a label, which may be longer, and of any type."""
-
+class TestWrittenByBytes(BytesSay):
     __test__ = True
-    driver_class = adapter_drivers.ToolsDriver
+    driver_class = index_drivers.WrittenByBytesDriver
 
-    def test_a_key_that_cannot_be_kept_is_refused(self, driver: Driver) -> None:
-        """S31: the text that the model gets says why; nothing is written."""
-        for key in ("a\x00b", "\ud800"):
-            driver_class: Any = driver
-            assert "metadata" in driver_class._tools["remember"].invoke({"content": "text", "metadata": {"key": key}})
-        assert driver.keys() == []
 
-    def test_a_key_that_is_no_text_is_refused(self, driver: Driver) -> None:
-        """A model's call with an argument of another type is answered with what is wrong."""
-        tools: Any = driver
-        for content in (1, None, ["k"]):
-            assert "content" in tools._tools["remember"].invoke({"content": content})
-        assert driver.keys() == []
+class TestReadByBytes(BytesSay):
+    __test__ = True
+    driver_class = index_drivers.ReadByBytesDriver

@@ -13,6 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 
 from indelible import InvalidInput, MemoryStore
+from indelible.errors import ModelError
+from indelible.testing import HashEmbedder
 from langchain_indelible import IndelibleChatMessageHistory, IndelibleMemory
 from tests.interop.langchain.models import TAG, USER, ScriptedChatModel, prompt_of
 
@@ -189,6 +191,29 @@ def test_two_combined(store: MemoryStore) -> None:
     LLMChain(llm=model, prompt=prompt, memory=combined).invoke({"input": "what does Ada prefer?"})
     assert prompt_of(model.seen[0]).startswith("Known information from memory:\n- Ada prefers tea")
     assert len(IndelibleChatMessageHistory(store, "s").messages) == 2
+
+
+def test_each_of_two_memories_keeps_its_own(store: MemoryStore) -> None:
+    """One for the conversation and one for facts: a turn is kept once by each, and each clears what it keeps."""
+    talk = IndelibleMemory(store=store, session_id="s", **USER)
+    facts = IndelibleMemory(store=store, session_id="s", memory_key=None, facts_key="facts", **USER)
+    CombinedMemory(memories=[talk, facts]).save_context({"input": "I like tea"}, {"output": "Noted"})
+    assert (len(talk.chat_memory.messages), store.count(**USER)) == (2, 2)
+    facts.clear()
+    assert (len(talk.chat_memory.messages), store.count(**USER)) == (2, 0)
+
+
+def test_a_turn_is_not_kept_by_half(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that cannot embed the facts leaves the conversation as it was."""
+    memory = IndelibleMemory(store=store, facts_key="facts", **USER)
+
+    def fail(self: object, texts: object) -> None:
+        raise ModelError("no model today")
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", fail)
+    with pytest.raises(ModelError):
+        saved(memory)
+    assert (store.version, memory.chat_memory.messages) == (0, [])
 
 
 async def test_async_twins(store: MemoryStore) -> None:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from indelible.errors import InvalidInput
-from indelible.testing.contract import ContractSuite, Driver
-from indelible.testing.contract.drivers import FilePlace, MemoryPlace
+from indelible.testing.contract import Driver
+from tests.interop.langchain.contract_subject import Subject
 from tests.interop.langchain.store_driver import ItemsDriver, ReadByItemsDriver, WrittenByItemsDriver
-
-
-class Subject(ContractSuite):
-    """A suite whose driver is made by ``make``."""
-
-    __test__ = False
-    make: Callable[[Path], Driver]
-
-    @pytest.fixture
-    def driver(self, tmp_path: Path) -> Iterator[Driver]:
-        driver = type(self).make(tmp_path)
-        yield driver
-        driver.close()
 
 
 class LangGraphSays(Subject):
@@ -83,21 +68,22 @@ class ReadAsLangGraphSays(Subject):
 
 class TestItems(LangGraphSays, ReadAsLangGraphSays):
     __test__ = True
-    make = staticmethod(lambda folder: ItemsDriver(FilePlace(folder / "store.db")))
+    driver_class = ItemsDriver
+    in_a_file = True
 
 
 class TestWrittenByItems(LangGraphSays):
     """Written through the store, read by the core."""
 
     __test__ = True
-    make = staticmethod(lambda folder: WrittenByItemsDriver(MemoryPlace()))
+    driver_class = WrittenByItemsDriver
 
 
 class TestReadByItems(ReadAsLangGraphSays):
     """Written by the core, read through the store."""
 
     __test__ = True
-    make = staticmethod(lambda folder: ReadByItemsDriver(MemoryPlace()))
+    driver_class = ReadByItemsDriver
 
     def test_a_key_that_is_no_text_is_refused(self, driver: Driver) -> None:
         """The core refuses to write one, and reading goes by LangGraph's ``str(key)``."""

@@ -26,8 +26,8 @@ class IndelibleMemory(BaseMemory):
     """A chain's memory in a store.
 
     It loads up to two variables: under ``memory_key`` the conversation of the session, and under ``facts_key`` what hybrid recall finds for
-    the input among the facts of the scope; without an input, what was written last. Saving appends the turn to the conversation and, if
-    facts are loaded, remembers it as facts as well.
+    the input among the facts of the scope; without an input, what was written last. Saving appends the turn to the conversation if that is
+    loaded, and remembers it as facts if those are: two memories, one for each, keep every turn once.
 
     Attributes:
         store: where.
@@ -57,7 +57,7 @@ class IndelibleMemory(BaseMemory):
     return_docs: bool = False
     human_prefix: str = "Human"
     ai_prefix: str = "AI"
-    k: int = Field(default=5, ge=0)
+    k: int = Field(default=5, ge=0, strict=True)
     max_tokens: int | None = None
     count_tokens: Callable[[str], int] = approximate_tokens
     capture: bool | None = None
@@ -136,20 +136,24 @@ class IndelibleMemory(BaseMemory):
         return "output"
 
     def save_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
-        """Append a turn to the conversation and, if asked to, remember it as facts.
+        """Append a turn to the conversation, remember it as facts, or both.
 
         Raises:
             InvalidInput: what of the inputs or outputs is the turn cannot be told; nothing was written.
         """
         said, answer = _text(inputs[self._input_key(inputs)]), _text(outputs[self._output_key(outputs)])
-        self.chat_memory.add_messages([HumanMessage(content=said), AIMessage(content=answer)])
+        conversation = None if self.memory_key is None else self.chat_memory
+        # Facts first: a model that cannot embed them leaves no half of the turn.
         if self.capture or (self.capture is None and self.facts_key is not None):
             turns = [{"role": "user", "content": said}, {"role": "assistant", "content": answer}]
             self.facts.remember_turns([turn | {"source": self._source} for turn in turns], session=self.session_id)
+        if conversation is not None:
+            conversation.add_messages([HumanMessage(content=said), AIMessage(content=answer)])
 
     def clear(self) -> None:
-        """Forget the conversation, and the facts that were remembered of it. The store's history keeps both."""
-        self.chat_memory.clear()
+        """Forget the conversation, if it is loaded, and the facts that were remembered of it. The store's history keeps both."""
+        if self.memory_key is not None:
+            self.chat_memory.clear()
         # Only in the scope that turns are written to: what others said in a session of that name is theirs.
         written = writing_scope(self.facts.bound, ANY_SCOPE, required=False)
         self.store.scope(*written).withdraw(self._source)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import Field
+from pydantic import Field, Strict, StrictInt
 
 from indelible import Collection, Hit, InvalidInput
 from indelible.base.record import UNSET, Unset
@@ -33,10 +33,10 @@ class IndelibleRetriever(BaseRetriever):
     """
 
     memory: FactReads | Collection
-    k: int = Field(default=5, ge=0)
+    k: int = Field(default=5, ge=0, strict=True)
     mode: str | None = None
     filter: Any = None
-    as_of: int | datetime | None = None
+    as_of: StrictInt | Annotated[datetime, Strict()] | None = None  # neither a flag nor a float is a version
     agent_id: str | None | Unset = UNSET
     user_id: str | None | Unset = UNSET
     org_id: str | None | Unset = UNSET
