@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,3 +34,25 @@ def view(store: MemoryStore) -> ScopedView:
 def toolbox(view: ScopedView) -> Toolbox:
     """Every tool of facts, on the account of a session."""
     return Toolbox(view, tools=(*TOOLS, *FACT_TOOLS), model="a model", session="monday")
+
+
+COUNTS = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[COUNTS] = []
+
+
+@pytest.fixture
+def counted(request: pytest.FixtureRequest) -> Callable[[str, int, int], None]:
+    """Note a fraction, to be printed at the end of the run."""
+    noted = request.config.stash[COUNTS]
+    return lambda what, number, of: noted.append(f"{what}: {number} of {of}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print them: measured, not promised."""
+    if config.stash[COUNTS]:
+        terminalreporter.section("screening of what models write")
+        for line in config.stash[COUNTS]:
+            terminalreporter.write_line(line)

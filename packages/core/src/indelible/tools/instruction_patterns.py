@@ -29,7 +29,8 @@ _SOURCES = {
         r"\bfrom now on,? (?:you|always|never|answer|respond|reply|call|use|every)\b",
         r"\b(?:whenever|when|if|each time|every time|before|after) (?:you|the (?:user|assistant|model))\b.{0,80}"
         r"\b(?:call|run|execute|invoke|send|forward|delete|forget|purge|reply with|respond with|say|recommend|transfer)\b",
-        r"\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|ask|warn)\b.{0,40}\b(?:user|human|operator|anyone|anybody|developer)\b",
+        r"\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|ask|warn)\b.{0,40}"
+        r"\b(?:user|human|operator|anyone|anybody|developer)\b",
         r"\bwithout (?:asking|telling|informing|notifying|confirming|confirmation|the user)\b",
         r"\b(?:assistant|model|ai|claude|gpt|chatgpt|llm|agent)\b,? (?:must|should|shall|will now|has to|needs to)\b.{0,60}"
         r"\b(?:always|call|run|execute|send|ignore|obey|delete|forget|reveal|recommend)\b",
@@ -62,7 +63,8 @@ _SOURCES = {
     "carries something out": (
         r"!\[[^\]]*\]\(\s*(?:https?:)?//",
         r"\b(?:send|forward|post|upload|email|exfiltrat\w*|leak|transmit|append|report)\b.{0,60}"
-        r"\b(?:passwords?|credentials?|secrets?|api keys?|tokens?|conversations?|chat|histor(?:y|ies)|memories|messages|prompts?|files?)\b.{0,60}"
+        r"\b(?:passwords?|credentials?|secrets?|api keys?|tokens?|conversations?|chat|histor(?:y|ies)|memories|messages|prompts?|files?)\b"
+        r".{0,60}"
         r"(?:https?://|\bto\b|@)",
         r"\b(?:javascript|vbscript|data:text/html|file)\s*:\s*(?://|\S)",
         r"\brm -rf\b|\bcurl\b.{0,80}\|\s*(?:ba|z)?sh\b|\bpowershell\b.{0,20}-enc|<script\b|\bon(?:error|load)\s*=",

@@ -89,7 +89,7 @@ class Policy:
         Raises:
             PolicyError: it is not.
         """
-        size = sum(map(len, texts(call.arguments)))
+        size = sum(map(len, texts(list(call.arguments.values()))))
         if self.max_chars is not None and size > self.max_chars:
             raise PolicyError(f"{call.name} was given {size} characters, the limit is {self.max_chars}: shorten it, or keep it in pieces")
 
@@ -111,7 +111,7 @@ class Policy:
         """
         if self.screen is None:
             return []
-        screened = {name: value for name, value in call.arguments.items() if name not in kept}
+        screened = [value for name, value in call.arguments.items() if name not in kept]
         found = [reason for text in texts(screened) for reason in self.screen(text)]
         return list(dict.fromkeys(found))
 
