@@ -34,6 +34,20 @@ ContextTexts = tuple[tuple[str, str], ...]
 IfMissing = Literal["error", "ignore", "record"]
 
 
+class Twins(NamedTuple):
+    """Records that a new one would repeat, as they were looked for before the write.
+
+    Attributes:
+        records: those with the very same content in the same namespace and scope, expired ones too.
+        read_at: up to which version of the log.
+        without: keys whose records are none, because the same batch gives them another content.
+    """
+
+    records: tuple[bytes, ...]
+    read_at: int
+    without: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What a face asks to be written.
@@ -49,6 +63,7 @@ class Draft:
         expires_at: UTC milliseconds, ``None`` never, ``UNSET`` unchanged.
         expected_version: what the record's version must be, 0 for "must not exist"; a TOUCH of another version is left out.
         idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
+        twins: for a REMEMBER without a key, to return the oldest visible record with the very same content, if there is one.
         vectors: ``None`` keeps those of the state before.
         context: what the vectors of its context were made with; if the context reads otherwise by now, they are left out.
         if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.
@@ -66,6 +81,7 @@ class Draft:
     expires_at: int | None | Unset = UNSET
     expected_version: int | None = None
     idempotency_key: str | None = None
+    twins: Twins | None = None
     vectors: tuple[PartVector, ...] | None = None
     context: ContextTexts | None = None
     if_missing: IfMissing = "error"
@@ -115,6 +131,10 @@ class Lookup(Protocol):
 
     def retried(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
         """What a write with this idempotency key made."""
+        ...
+
+    def written_since(self, namespace: Namespace, scope: Scope, version: int, content: str) -> list[Standing]:
+        """Visible records of a slice that came to stand as they do after a version; at least those with a content, given as JSON."""
         ...
 
     def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:

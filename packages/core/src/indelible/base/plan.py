@@ -23,9 +23,11 @@ from indelible.base.draft import Lookup as Lookup
 from indelible.base.draft import OldState as OldState
 from indelible.base.draft import PartVector as PartVector
 from indelible.base.draft import Planned as Planned
+from indelible.base.draft import Twins as Twins
 from indelible.base.draft import Written as Written
 from indelible.base.event import SALT_BYTES, Op, compose_body, event_hash, payload_commitment
-from indelible.base.ids import IdSource, id_bytes, id_text, uuid7
+from indelible.base.ids import IdSource, id_text, uuid7
+from indelible.base.overlay import Overlay
 from indelible.base.payload_fields import merge_fields, slot_fields
 from indelible.base.record import Namespace, Scope, Unset
 from indelible.base.standing import FOREVER, Slot, Standing
@@ -46,7 +48,7 @@ class Planner:
     """
 
     def __init__(self, lookup: Lookup, head: Head, now_us: int, *, new_id: IdSource = uuid7, random: RandomSource = os.urandom) -> None:
-        self._lookup = lookup
+        self._log = Overlay(lookup)
         self._head = head
         self._now_us = now_us
         self._new_id = new_id
@@ -54,11 +56,6 @@ class Planner:
         self._version, self._clock, self._seq, self._previous = head.version, head.clock, head.seq, head.hash
         self.recorded_at = max(head.recorded_at, now_us // 1000)
         self.planned: list[Planned] = []
-        # What earlier drafts of this transaction changed, laid over what the backend has.
-        self._standings: dict[bytes, Standing | None] = {}
-        self._holders: dict[Slot, bytes | None] = {}
-        self._bodies: dict[int, str] = {}
-        self._retries: dict[tuple[Namespace, Scope, str], bytes] = {}
 
     @property
     def head(self) -> Head:
@@ -80,35 +77,16 @@ class Planner:
         fields = {"device": dumps(previous.device.hex()), "seq": str(previous.seq), "hash": dumps(previous.hash.hex())}
         self._emit(Op.DEVICE, self._head.device, fields, None)
 
-    # What stands, this transaction's own changes included.
-
-    def _standing(self, record: bytes) -> Standing | None:
-        if record in self._standings:
-            return self._standings[record]
-        return self._lookup.standing(record)
-
-    def _holder(self, slot: Slot) -> Standing | None:
-        if slot in self._holders:
-            record = self._holders[slot]
-            return None if record is None else self._standing(record)
-        found = self._lookup.holder(slot)
-        if found is not None and found.record in self._standings:
-            return self._standings[found.record]
-        return found
-
-    def _body(self, version: int) -> str:
-        return self._bodies[version] if version in self._bodies else self._lookup.body(version)
-
     def _find(self, draft: Draft) -> Standing | None:
         """The record a draft means, hidden or not, if it lies within reach."""
         if draft.record is not None:
-            found = self._standing(draft.record)
+            found = self._log.standing(draft.record)
             if found is None or (draft.namespace is not None and found.namespace != draft.namespace):
                 return None
             return found if draft.within.admits(found.scope) else None
         if draft.key is None or draft.namespace is None:
             return None
-        return self._holder(Slot(draft.namespace, draft.scope, draft.key))
+        return self._log.holder(Slot(draft.namespace, draft.scope, draft.key))
 
     def _find_visible(self, draft: Draft) -> Standing:
         found = self._find(draft)
@@ -132,14 +110,18 @@ class Planner:
     def _remember(self, draft: Draft) -> Written:
         namespace, scope = draft.namespace or (), draft.scope
         if draft.idempotency_key is not None:
-            first = self._first_try(namespace, scope, draft.idempotency_key)
+            first = self._log.first_try(namespace, scope, draft.idempotency_key)
             if first is not None:
-                return Written(first.record, first.version, False, first, self._body(first.version))
+                return Written(first.record, first.version, False, first, self._log.body(first.version))
         # A key decides which record is meant; an id beside it is only that of a record still to be made.
         found = self._find(draft if draft.key is None or draft.record is None else replace(draft, record=None))
         self._check_expected(draft, found)
         goes_on = found is not None and self._shown(found)
         fields = {**slot_fields(namespace, scope, draft.key), **(draft.fields or {})}
+        if draft.twins is not None and found is None:
+            twin = self._log.twin(draft.twins, namespace, scope, fields["content"], self.recorded_at)
+            if twin is not None:
+                return Written(twin.record, twin.version, False, twin, self._log.body(twin.version))
         if draft.idempotency_key is not None:
             fields["idempotency_key"] = dumps(draft.idempotency_key)
         expires_at = None if isinstance(draft.expires_at, Unset) else draft.expires_at
@@ -172,32 +154,14 @@ class Planner:
             return made, False
         entries = loads(fields["context"]) if "context" in fields else []
         if [entry for entry, _ in draft.context] == entries and all(
-            text == self._entry_text(entry, record, namespace, scope, fields) for entry, text in draft.context
+            text == self._log.entry_text(entry, record, namespace, scope, fields) for entry, text in draft.context
         ):
             return made, False
         return tuple(vector for vector in made if not vector.part.startswith(CONTEXT_PART)), True
 
-    def _entry_text(self, entry: str, own: bytes | None, namespace: Namespace, scope: Scope, fields: Fields) -> str:
-        neighbour = id_bytes(entry)
-        if neighbour is None:
-            return entry
-        if neighbour == own:
-            return str(loads(fields.get("content", '""')))
-        found = self._standing(neighbour)
-        if found is None or not found.visible or (found.namespace, found.scope) != (namespace, scope):
-            return ""
-        return str(loads(self._body(found.version)).get("content", ""))
-
-    def _first_try(self, namespace: Namespace, scope: Scope, idempotency_key: str) -> Standing | None:
-        record = self._retries.get((namespace, scope, idempotency_key))
-        if record is None:
-            found = self._lookup.retried(namespace, scope, idempotency_key)
-            record = None if found is None else found.record
-        return None if record is None else self._standing(record)
-
     def _revise(self, draft: Draft) -> Written:
         found = self._find_visible(draft)
-        fields = merge_fields(self._body(found.version), draft.fields or {})
+        fields = merge_fields(self._log.body(found.version), draft.fields or {})
         expires_at = found.expires_at if isinstance(draft.expires_at, Unset) else draft.expires_at
         keep = found.version if draft.vectors is None else None
         vectors, stale = self._fresh_vectors(draft, found.record, found.namespace, found.scope, fields)
@@ -209,7 +173,7 @@ class Planner:
         if found is None:
             raise _not_found(draft)
         self._check_expected(draft, found)
-        old = self._lookup.old_state(found.record, draft.restore_version, found.version)
+        old = self._log.old_state(found.record, draft.restore_version, found.version)
         if draft.restore_version is not None and (old is None or old.op is Op.FORGET):
             raise InvalidInput(f"version {draft.restore_version} is not a state of record {id_text(found.record)}: see its history")
         if old is None or old.op is Op.FORGET:
@@ -253,7 +217,7 @@ class Planner:
             return Written(found.record, found.version, False, found)
         moved = found._replace(live_from=self._version + 1, expires_at=draft.expires_at)
         version = self._emit(Op.TOUCH, found.record, None, draft.expires_at, opens=(moved,))
-        self._standings[found.record] = moved
+        self._log.standings[found.record] = moved
         return Written(found.record, version, True, moved)
 
     def _purge(self, draft: Draft) -> Written:
@@ -263,13 +227,13 @@ class Planner:
         victims = [found]
         if found.slot is not None:
             # Another device's record under the same key would otherwise come to light again.
-            victims += [other for other in self._lookup.claimants(found.slot) if other.record != found.record]
+            victims += [other for other in self._log.claimants(found.slot) if other.record != found.record]
         version = 0
         for victim in victims:
             version = self._emit(Op.PURGE, victim.record, {"reason": dumps(str(draft.reason))}, None)
-            self._standings[victim.record] = None
+            self._log.standings[victim.record] = None
         if found.slot is not None:
-            self._holders[found.slot] = None
+            self._log.holders[found.slot] = None
         return Written(found.record, version, True)
 
     # Writing it down.
@@ -300,17 +264,16 @@ class Planner:
         opens: tuple[Standing, ...] = (standing,)
         if key is not None:
             slot = Slot(namespace, scope, key)
-            holder = self._holder(slot) if op is Op.RESTORE else found
+            holder = self._log.holder(slot) if op is Op.RESTORE else found
             if holder is not None and holder.record != record and holder.visible:
                 hidden = holder._replace(live_from=version, visible=False)
                 opens = (standing, hidden)
-                self._standings[holder.record] = hidden
-            self._holders[slot] = record
+                self._log.standings[holder.record] = hidden
+            self._log.holders[slot] = record
         self._append(op, record, body, expires_at, opens, vectors, vectors_of, idempotency_key, found is None and op is Op.REMEMBER)
-        self._standings[record] = standing
-        self._bodies[version] = body
+        self._log.write(standing, body, fields.get("content"))
         if idempotency_key is not None:
-            self._retries[namespace, scope, idempotency_key] = record
+            self._log.retries[namespace, scope, idempotency_key] = record
         return Written(record, version, True, standing, body)
 
     def _emit(self, op: Op, record: bytes, fields: Fields | None, expires_at: int | None, opens: tuple[Standing, ...] = ()) -> int:

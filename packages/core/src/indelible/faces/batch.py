@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
+from indelible.backend.interface import Row, Selection
+from indelible.base.canonical import loads
 from indelible.base.ids import id_text
-from indelible.base.plan import Draft
-from indelible.base.record import Part, Record, Scope
+from indelible.base.plan import Draft, Twins
+from indelible.base.record import Namespace, Part, Scope, ScopeFilter
 from indelible.errors import InvalidInput
-from indelible.faces.facts_read import FactReads
+from indelible.faces.engine import Engine, TextIndexer
+
+MAX_WORDS = 64
+"""So many words of a text find what may be the same; the texts themselves are compared."""
 
 
 @dataclass(slots=True)
@@ -18,72 +25,95 @@ class Prepared:
 
     Attributes:
         draft, content, parts: what will be written and embedded.
-        existing: the record that it is, once there is one.
-        same_as: the one before it in its batch that it repeats.
+        twin: id of the memory that it will turn out to repeat, unless somebody changes that before it is written.
     """
 
     draft: Draft
     content: str
     parts: Sequence[Part]
-    existing: Record | None = None
-    same_as: Prepared | None = None
+    twin: str | None = None
 
     @property
     def id(self) -> str:
         """The id of what has its id settled already."""
-        if self.same_as is not None:
-            return self.same_as.id
-        return self.existing.id if self.existing is not None else id_text(self.draft.record or b"")
-
-    @property
-    def record(self) -> Record:
-        """The record, after the write."""
-        found = self.same_as.record if self.same_as is not None else self.existing
-        if found is None:
-            raise InvalidInput("this fact was not written")
-        return found
+        return self.twin or id_text(self.draft.record or b"")
 
 
 class Batch:
     """The facts of one transaction, in order."""
 
-    def __init__(self, reads: FactReads) -> None:
+    def __init__(self, engine: Engine, namespace: Namespace) -> None:
         self.items: list[Prepared] = []
-        self._reads = reads
-        self._stored: dict[Scope, dict[str, Record]] = {}
+        self._engine = engine
+        self._namespace = namespace
+        self._looked_up: dict[tuple[Scope, str], tuple[Twins, str | None]] = {}
         self._first: dict[tuple[Scope, str], Prepared] = {}
-        self._keys: set[tuple[Scope, str | None]] = set()
+        self._keys: dict[Scope, dict[str, str]] = {}
 
     def add(self, item: Prepared, *, unique: bool) -> None:
-        """Take in a fact; a unique one stands for an older one with the very same text, in the store or in this batch."""
+        """Take in a fact; a unique one will stand for an older one with the very same text, in the store or in this batch."""
+        place = (item.draft.scope, item.content)
         if unique:
             if item.draft.key is not None or item.draft.idempotency_key is not None:
                 raise InvalidInput(
                     "dedup cannot be combined with key or idempotency_key: each of them says by itself which memory is meant"
                 )
-            item.existing = self._unrevised(self._texts(item.draft.scope).get(item.content))
-            if item.existing is None:
-                item.same_as = self._first.get((item.draft.scope, item.content))
+            if place not in self._looked_up:
+                self._looked_up[place] = self._twins(*place)
+            twins, visible = self._looked_up[place]
+            item.draft = replace(item.draft, twins=twins)
+            # What this batch writes under a key changes what stands; then only the write can tell.
+            if not self._keys:
+                first = self._first.get(place)
+                item.twin = visible if visible is not None or first is None else first.id
         if item.draft.key is not None:
-            self._revise(item)
-        self._first.setdefault((item.draft.scope, item.content), item)
+            self._keys.setdefault(item.draft.scope, {})[item.draft.key] = item.content
+        self._first.setdefault(place, item)
         self.items.append(item)
 
-    def _unrevised(self, existing: Record | None) -> Record | None:
-        """An older record, unless this batch gives it another text."""
-        return None if existing is None or (existing.scope, existing.key) in self._keys else existing
+    def drafts(self) -> list[Draft]:
+        """What to write: of texts that must not repeat each is there afterwards, so no record is a twin that this batch revises."""
+        if self._keys:
+            for item in self.items:
+                twins, keys = item.draft.twins, self._keys.get(item.draft.scope, {})
+                if twins is not None:
+                    other = frozenset(key for key, content in keys.items() if content != item.content)
+                    item.draft = replace(item.draft, twins=twins._replace(without=other))
+        return [item.draft for item in self.items]
 
-    def _revise(self, item: Prepared) -> None:
-        """Under this key the text of before will be gone; one that this batch wrote there no longer stands for others."""
-        place = (item.draft.scope, item.draft.key)
-        self._keys.add(place)
-        for earlier in self.items:
-            if earlier.existing is not None and (earlier.existing.scope, earlier.existing.key) == place:
-                earlier.existing = None
-        self._first = {text: first for text, first in self._first.items() if (first.draft.scope, first.draft.key) != place}
+    def _twins(self, scope: Scope, content: str) -> tuple[Twins, str | None]:
+        """The memories of a scope with the very same text, and the id of the oldest that is visible now."""
+        read_at = self._engine.backend.mark().version
+        rows = [row for row in self._alike(scope, content) if loads(row.body).get("content") == content]
+        now_ms = self._engine.now_ms()
+        visible = next((id_text(row.standing.record) for row in rows if not row.standing.expired(now_ms)), None)
+        return Twins(tuple(row.standing.record for row in rows), read_at), visible
 
-    def _texts(self, scope: Scope) -> dict[str, Record]:
-        if scope not in self._stored:
-            # Backwards, so that of several the oldest stays.
-            self._stored[scope] = {record.content: record for record in reversed(self._reads.list(**scope._asdict()))}
-        return self._stored[scope]
+    def _alike(self, scope: Scope, content: str) -> list[Row]:
+        """Every memory of a scope with these words, oldest first: found through the keyword index, not by reading the scope."""
+        backend = self._engine.backend
+        everything = Selection(namespace=self._namespace, scope=ScopeFilter(*scope), expiry="all")
+        words = TextIndexer().index(content)[0]
+        if not words:
+            return backend.select(everything)
+        distinct = list(dict.fromkeys(words.split(" ")))[:MAX_WORDS]
+        found = backend.find(everything, [[[word]] for word in distinct], match="all")
+        # Words of a context come after a memory's own.
+        records = tuple({item.record for item in found if (item.words + " ").startswith(words + " ")})
+        return backend.select(replace(everything, records=records)) if records else []
+
+
+def check_items(items: Iterable[Any], what: str) -> Iterable[Any]:
+    """Refuse what is no list of things."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput(f"{what} must be a list, got {type(items).__name__}")
+    return items
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Say which of many was refused."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{what}: {error}") from error

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from indelible.base.plan import ContextTexts, Draft, PartVector, Written
 from indelible.base.record import UNSET, Record, Scope, ScopeFilter, Unset
 from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from indelible.faces.arguments import check_choice, check_id, check_optional_whole, check_state_version, check_when, given, known_id
-from indelible.faces.batch import Batch, Prepared
+from indelible.faces.batch import Batch, Prepared, check_items, naming
 from indelible.faces.contexts import context_parts, context_texts
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
@@ -72,8 +72,8 @@ class FactWrites(FactReads):
             parent: id of the document, session or memory it came from.
             occurred_at: when it happened; now if not given.
             idempotency_key: a call with one seen before in this scope returns the first record.
-            dedup: return a memory of this scope with the very same content instead of adding another; looked up before the write, so
-                two programs at the same moment may still add one each. Not together with ``key`` or ``idempotency_key``.
+            dedup: return the oldest memory of this scope with the very same content, if there is one, instead of adding another; two
+                programs at the same moment add one between them. Not together with ``key`` or ``idempotency_key``.
 
         Raises:
             InvalidInput: an argument is refused; nothing was written.
@@ -83,7 +83,7 @@ class FactWrites(FactReads):
             "metadata": metadata, "ttl_ms": ttl_ms, "key": key, "source": source, "context": context, "parent": parent,
             "occurred_at": occurred_at, "idempotency_key": idempotency_key, "dedup": dedup,
         }  # fmt: skip
-        batch = Batch(self)
+        batch = Batch(self._engine, self._namespace)
         self._prepare(item, batch)
         return self._write_facts(batch, None)[0]
 
@@ -103,9 +103,9 @@ class FactWrites(FactReads):
         Raises:
             InvalidInput: one item is refused, and says which; nothing was written.
         """
-        batch = Batch(self)
-        for number, item in enumerate(_checked_items(items, "items")):
-            with _naming(f"item {number}"):
+        batch = Batch(self._engine, self._namespace)
+        for number, item in enumerate(check_items(items, "items")):
+            with naming(f"item {number}"):
                 if not isinstance(item, str | Mapping):
                     raise InvalidInput(f"expected a str or a dict of remember's arguments, got {type(item).__name__}")
                 self._prepare({**common, **({"content": item} if isinstance(item, str) else item)}, batch)
@@ -131,9 +131,9 @@ class FactWrites(FactReads):
         Returns:
             The records, one per turn that says something.
         """
-        batch = Batch(self)
-        for number, turn in enumerate(_checked_items(turns, "turns")):
-            with _naming(f"turn {number}"):
+        batch = Batch(self._engine, self._namespace)
+        for number, turn in enumerate(check_items(turns, "turns")):
+            with naming(f"turn {number}"):
                 item = turn_item(turn, session, date)
                 if item is not None:
                     self._prepare_turn({**common, **item}, batch)
@@ -195,21 +195,27 @@ class FactWrites(FactReads):
     def _write_facts(self, batch: Batch, progress: Progress | None) -> builtins.list[Record]:
         if progress is not None and not callable(progress):
             raise InvalidInput(f"progress must be a function of two numbers, got {type(progress).__name__}")
-        pending = [item for item in batch.items if item.existing is None and item.same_as is None]
-        drafts: list[Draft] = []
+        pending = [item for item in batch.items if item.twin is None]
         for start in range(0, len(pending), EMBED_CHUNK):
             chunk = pending[start : start + EMBED_CHUNK]
             made = self._indexing.vectors_many(self._namespace, [(item.content, item.parts) for item in chunk])
-            drafts += [replace(item.draft, vectors=vectors) for item, vectors in zip(chunk, made, strict=True)]
+            for item, vectors in zip(chunk, made, strict=True):
+                item.draft = replace(item.draft, vectors=vectors)
             if progress is not None:
                 progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
-        written = self._engine.backend.append(drafts)
-        for item, outcome in zip(pending, written, strict=True):
-            item.existing = written_record(outcome)
+        written = self._engine.backend.append(batch.drafts())
         # Others may be indexed with what was revised under its key.
         changed = [item.record for item in written if item.changed and item.record and item.standing and item.standing.key]
         self._refresh_context(changed, [item.record for item in written if item.stale and item.record])
-        return [item.record for item in batch.items]
+        alone = [outcome.record for item, outcome in zip(batch.items, written, strict=True) if item.twin and outcome.changed]
+        if alone:
+            # They were to repeat a memory that somebody took away at the last moment.
+            self._embed_written(tuple(record for record in alone if record is not None))
+        return list(map(written_record, written))
+
+    def _embed_written(self, records: tuple[bytes, ...]) -> None:
+        rows = self._engine.backend.select(Selection(namespace=self._namespace, expiry="all", records=records))
+        self._indexing.embed_rows(rows, self._namespace, ())
 
     def edit(
         self,
@@ -368,21 +374,6 @@ class FactWrites(FactReads):
     def at(self, when: int | datetime) -> PastView:
         """The same slice as it was at a version or time; it can only be read."""
         return PastView(self._engine, self._namespace, self._within, check_when(when, "when"))
-
-
-def _checked_items(items: Iterable[Any], what: str) -> Iterable[Any]:
-    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        raise InvalidInput(f"{what} must be a list, got {type(items).__name__}")
-    return items
-
-
-@contextmanager
-def _naming(what: str) -> Iterator[None]:
-    """Say which of many was refused."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"{what}: {error}") from error
 
 
 _ARGUMENTS = frozenset(

@@ -131,6 +131,16 @@ class View:
                     return found
         return None
 
+    def written_since(self, namespace: Namespace, scope: Scope, version: int, content: str) -> list[Standing]:
+        return [
+            row
+            for row in self.current.values()
+            if row.visible
+            and (row.namespace, row.scope) == (namespace, scope)
+            and row.live_from > version
+            and content in self.body(row.version)
+        ]
+
     def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:
         for event in reversed(self.log):
             wanted = event.version < before if version is None else event.version == version

@@ -80,6 +80,11 @@ WHERE r.slice = ? AND r.idempotency_key = ?
 -- name: add_retry
 INSERT OR IGNORE INTO retry(slice, idempotency_key, record) VALUES (?, ?, ?)
 
+-- name: written_since
+SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
+FROM state s JOIN payload p ON p.version = s.version
+WHERE s.slice = ? AND s.visible = 1 AND s.live_to = 9223372036854775807 AND s.live_from > ? AND instr(p.body, ?)
+
 -- name: state_event
 SELECT e.version, e.op, p.body, e.expires_at FROM event e JOIN payload p ON p.version = e.version
 WHERE e.record = ? AND e.version = ? AND e.op IN ('remember', 'revise', 'restore', 'forget')

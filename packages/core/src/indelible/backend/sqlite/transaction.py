@@ -93,6 +93,13 @@ class Transaction:
         slice_id = self.find_slice(namespace, scope)
         return None if slice_id is None else self._one_standing("retried", (slice_id, idempotency_key))
 
+    def written_since(self, namespace: Namespace, scope: Scope, version: int, content: str) -> list[Standing]:
+        slice_id = self.find_slice(namespace, scope)
+        if slice_id is None:
+            return []
+        rows = self.connection.execute(self._sql["written_since"], (slice_id, version, '"content":' + content)).fetchall()
+        return [standing_of(self.connection, self._names, row) for row in rows]
+
     def old_state(self, record: bytes, version: int | None, before: int) -> OldState | None:
         if version is None:
             row = self.connection.execute(self._sql["state_event_before"], (record, before)).fetchone()
