@@ -203,6 +203,22 @@ def test_each_of_two_memories_keeps_its_own(store: MemoryStore) -> None:
     assert (len(talk.chat_memory.messages), store.count(**USER)) == (2, 0)
 
 
+async def test_two_memories_can_be_awaited(store: MemoryStore) -> None:
+    """The class that combines them has no coroutines of its own, so theirs run on threads."""
+    combined = CombinedMemory(
+        memories=[
+            IndelibleMemory(store=store, session_id="s", input_key="input", **USER),
+            IndelibleMemory(store=store, session_id="s", memory_key=None, facts_key="facts", input_key="input", **USER),
+        ]
+    )
+    await combined.asave_context({"input": "I like tea"}, {"output": "Noted"})
+    loaded = await combined.aload_memory_variables({"input": "tea?"})
+    assert loaded["history"] == "Human: I like tea\nAI: Noted"
+    assert "I like tea" in loaded["facts"]
+    await combined.aclear()
+    assert await combined.aload_memory_variables({"input": "tea?"}) == {"history": "", "facts": ""}
+
+
 def test_a_turn_is_not_kept_by_half(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that cannot embed the facts leaves the conversation as it was."""
     memory = IndelibleMemory(store=store, facts_key="facts", **USER)

@@ -26,6 +26,7 @@ from langchain_core.messages import (
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.runnables.utils import ConfigurableFieldSpec
 
 from indelible import InvalidInput, MemoryStore, UnsupportedOperation
 from indelible.testing import FakeClock
@@ -281,6 +282,23 @@ def test_a_prompt_with_a_place_for_history(store: MemoryStore) -> None:
     assert talk.invoke({"question": "a"}, session()).text == "re: a (2)"
     assert talk.invoke({"question": "b"}, session()).text == "re: b (4)"
     assert texts_of(IndelibleChatMessageHistory(store, "s")) == ["a", "re: a (2)", "b", "re: b (4)"]
+
+
+def test_a_session_may_be_named_by_several_keys(store: MemoryStore) -> None:
+    """Given by name to whoever makes the history: a user's conversation is that user's."""
+    options: dict[str, Any] = {"annotation": str, "name": "", "description": "", "default": "", "is_shared": True}
+    fields = [ConfigurableFieldSpec(id=name, **options) for name in ("user_id", "talk")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        talk = RunnableWithMessageHistory(
+            RunnableLambda(reply),
+            lambda *, user_id, talk: IndelibleChatMessageHistory(store, talk, user_id=user_id, pinned=True),
+            history_factory_config=fields,
+        )
+    for user in ("ada", "bob", "ada"):
+        talk.invoke([HumanMessage(f"I am {user}")], {"configurable": {"user_id": user, "talk": "s"}})
+    assert texts_of(IndelibleChatMessageHistory(store, "s", user_id="bob")) == ["I am bob", "re: I am bob (1)"]
+    assert len(IndelibleChatMessageHistory(store, "s", user_id="ada").messages) == 4
 
 
 @pytest.mark.parametrize("pinned", [True, False])
