@@ -6,26 +6,16 @@ messages, so these drivers declare no power that counts events.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
 from indelible import Collection
 from indelible.faces.store import ScopedView
 from indelible.testing.contract import Driver, Power, refuse
 from indelible.testing.contract.drivers.base import StoreDriver
-from indelible.testing.contract.drivers.facts import contract_loop
 from llama_index_indelible import IndelibleBufferChatStore, IndelibleChatStore, IndelibleMemoryBlock
 from llama_index_indelible.memory_block import Shown
 from tests.interop.llamaindex.chats import user
+from tests.interop.llamaindex.samples import awaited
 
-T = TypeVar("T")
 _POWERS = frozenset({Power.VERIFY, Power.TRANSFER})
-
-
-def awaited(result: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives, run in another thread's loop."""
-    return asyncio.run_coroutine_threadsafe(result, contract_loop()).result(timeout=120)
 
 
 class SessionsDriver(StoreDriver):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Coroutine, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
 
 from indelible.testing import HashEmbedder
+from indelible.testing.contract.drivers.facts import contract_loop
 from llama_index_indelible import IndelibleVectorStore
 
 DIM = 64
+WAYS = ("plain", "awaited")
+T = TypeVar("T")
 
 
 class WordEmbedding(BaseEmbedding):
@@ -81,3 +86,28 @@ def matching(store: IndelibleVectorStore, filters: MetadataFilters | None, **mor
 
 def ids_of(nodes: Sequence[BaseNode]) -> list[str]:
     return [found.node_id for found in nodes]
+
+
+def awaited(result: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine gives, run in another thread's loop."""
+    return asyncio.run_coroutine_threadsafe(result, contract_loop()).result(timeout=120)
+
+
+class Awaited:
+    """A store whose verbs are its coroutines, each waited for."""
+
+    VERBS = MappingProxyType(
+        {"add": "async_add"} | {name: f"a{name}" for name in ("delete", "delete_nodes", "get_nodes", "query", "clear")}
+    )
+
+    def __init__(self, store: IndelibleVectorStore) -> None:
+        self.store = store
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.store, self.VERBS.get(name, name))
+        return (lambda *given, **options: awaited(found(*given, **options))) if name in self.VERBS else found
+
+
+def both_ways(store: IndelibleVectorStore, way: str) -> IndelibleVectorStore:
+    """The store by its plain verbs or by its coroutines, as ``way`` says: ``"plain"`` or ``"awaited"``."""
+    return store if way == "plain" else cast(IndelibleVectorStore, Awaited(store))

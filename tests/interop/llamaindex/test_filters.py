@@ -11,7 +11,7 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from indelible import InvalidInput
 from llama_index_indelible import IndelibleVectorStore
-from tests.interop.llamaindex.samples import matching, node
+from tests.interop.llamaindex.samples import WAYS, both_ways, matching, node
 
 Op = FilterOperator
 DATA: dict[str, dict[str, Any]] = {
@@ -31,12 +31,17 @@ DATA: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def store() -> IndelibleVectorStore:
+def filled() -> IndelibleVectorStore:
     """Four nodes, as in the table below."""
     made = IndelibleVectorStore(":memory:")
     made.add([node(name, **metadata) for name, metadata in DATA.items()])
     return made
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def store(request: pytest.FixtureRequest) -> IndelibleVectorStore:
+    """They are only read: by the plain verbs, and by the coroutines."""
+    return both_ways(filled(), request.param)
 
 
 def one(key: str, operator: FilterOperator, value: Any = None) -> MetadataFilters:
@@ -125,6 +130,20 @@ def test_every_row_of_the_table(store: IndelibleVectorStore, case: str) -> None:
     assert "".join(matching(store, filters)) == wanted
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("case", TABLE)
+def test_every_row_deletes_what_it_finds(case: str, way: str) -> None:
+    """Those nodes and no others; a filter that says nothing deletes nothing. Together with ids, what meets both."""
+    filters, wanted = TABLE[case]
+    doomed = "" if case in ("empty filters", "empty OR", "empty groups only") else wanted
+    for ids in (["1", "4"], None):
+        store = both_ways(filled(), way)
+        store.delete_nodes(ids, filters)
+        gone = set(ids or "1234") & set(wanted if ids else doomed)
+        assert [found.node_id for found in store.get_nodes()] == [name for name in "1234" if name not in gone]
+        store.client.close()
+
+
 @pytest.mark.parametrize("case", TABLE)
 def test_every_row_survives_json(store: IndelibleVectorStore, case: str) -> None:
     """A filter that was written down and read back asks the same."""
@@ -182,6 +201,7 @@ def test_the_source_document_can_be_asked_for() -> None:
         assert matching(store, one(key, Op.EQ, "None")) == []
     assert matching(store, one("doc_id", Op.EQ, "doc")) == ["a"]
     assert matching(store, one("doc_id", Op.EQ, "mine")) == ["d"]
+    assert store.get_nodes(["d"])[0].metadata == {"doc_id": "mine"}
     assert matching(store, group(FilterCondition.NOT, MetadataFilter(key="doc_id", value="doc"))) == ["b", "c", "d"]
     assert matching(store, one("_node_type", Op.EQ, "TextNode")) == ["a", "b", "c", "d"]
     assert matching(store, one("_node_type", Op.NE, "TextNode")) == []

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,7 +18,13 @@ from llama_index.core.vector_stores.types import FilterCondition, MetadataFilter
 from indelible import EmbedderMismatch, InvalidInput, MemoryStore, UnsupportedOperation
 from indelible.testing import FakeClock
 from llama_index_indelible import IndelibleVectorStore
-from tests.interop.llamaindex.samples import asked, ids_of, node, query_of
+from tests.interop.llamaindex.samples import WAYS, asked, both_ways, ids_of, node, query_of
+
+
+@pytest.fixture(params=WAYS)
+def nodes(request: pytest.FixtureRequest) -> IndelibleVectorStore:
+    """An empty vector store in memory: each test by its plain verbs and by its coroutines."""
+    return both_ways(IndelibleVectorStore(":memory:"), request.param)
 
 
 def where(**values: Any) -> MetadataFilters:
@@ -144,6 +151,23 @@ def test_any_metadata_text_and_id(metadata: dict[str, Any], text: str, name: str
     nodes.client.close()
 
 
+def test_metadata_become_json(nodes: IndelibleVectorStore) -> None:
+    """As LlamaIndex writes them down: times as text, tuples as lists, what is no number as null."""
+    when = datetime(2026, 1, 2, tzinfo=UTC)
+    nodes.add([node("1", at=when, pair=(1, 2), none=math.nan, of_everything={"deep": {"er": [when]}})])
+    (found,) = nodes.get_nodes()
+    at = "2026-01-02T00:00:00Z"
+    assert found.metadata == {"at": at, "pair": [1, 2], "none": None, "of_everything": {"deep": {"er": [at]}}}
+
+
+def test_adding_one_writes_one(nodes: IndelibleVectorStore) -> None:
+    """However many there are, nothing else is written again."""
+    nodes.add([node(f"n{number}") for number in range(300)])
+    version = nodes.client.version
+    nodes.add([node("one more")])
+    assert [event.version for event in nodes.client.iter_events(version)] == [version + 1]
+
+
 def test_keys_may_come_later(nodes: IndelibleVectorStore) -> None:
     """No schema is fixed by the first node."""
     nodes.add([node("1", a=1)])
@@ -160,6 +184,7 @@ def test_scores_are_cosines_best_first(nodes: IndelibleVectorStore) -> None:
     result = nodes.query(VectorStoreQuery(query_embedding=[5.0, 0.0], similarity_top_k=3))
     assert result.ids == ["east", "between", "north"]
     assert result.similarities == pytest.approx([1.0, math.sqrt(0.5), 0.0], abs=1e-6)
+    assert {type(score) for score in result.similarities or ()} == {float}
 
 
 def test_nothing_is_three_empty_lists(nodes: IndelibleVectorStore) -> None:
@@ -357,10 +382,10 @@ def test_pickles_and_copies_are_on_the_same_file(file: str) -> None:
     assert asked(nodes, "whale", top_k=1) == ["2"]
 
 
-def test_a_store_in_memory_is_not_pickled(nodes: IndelibleVectorStore) -> None:
+def test_a_store_in_memory_is_not_pickled() -> None:
     """It would come back empty."""
     with pytest.raises(UnsupportedOperation, match="open the store at a path"):
-        pickle.dumps(nodes)
+        pickle.dumps(IndelibleVectorStore(":memory:"))
 
 
 def test_persist_writes_no_file(nodes: IndelibleVectorStore, tmp_path: Any) -> None:
