@@ -114,6 +114,15 @@ class Found(NamedTuple):
     stems: str
 
 
+class Words(NamedTuple):
+    """What the keyword index holds of a record's state: its words in order, joined by single spaces."""
+
+    record: bytes
+    version: int
+    words: str
+    expires_at: int | None
+
+
 class Corpus(NamedTuple):
     """Size of the indexed text in a selection: documents, and words in all of them."""
 
@@ -231,6 +240,10 @@ class Backend(ABC):
             terms: per term its alternatives, each a run of words or marked stems.
             match: whether all terms must be there or any.
         """
+
+    @abstractmethod
+    def words(self, selection: Selection) -> list[Words]:
+        """The indexed words of every record of a selection that has any, in no order; at most ``limit``."""
 
     @abstractmethod
     def corpus(self, selection: Selection) -> Corpus:

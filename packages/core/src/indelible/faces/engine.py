@@ -12,6 +12,7 @@ from indelible.base.plan import Draft, Written
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
 from indelible.faces.vector_cache import VectorCache
+from indelible.faces.word_cache import WordCache
 from indelible.search.keyword import index_stems, index_tokens
 from indelible.search.normalise import NORMALISER_VERSION
 
@@ -72,6 +73,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
+        self.word_cache = WordCache(backend)
 
     @property
     def embedder_is_default(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from indelible.backend.interface import Backend, Found, Row, Selection
+from indelible.backend.interface import Backend, Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
 from indelible.errors import InvalidInput
@@ -18,10 +18,19 @@ from indelible.faces.fields import record_of
 from indelible.faces.indexing import Indexing, Space
 from indelible.faces.request import Accept, FilterOn, Mmr, Request
 from indelible.faces.vector_cache import Vectors, arrange
+from indelible.faces.word_cache import Counts
 from indelible.search.filter_tree import Filter
 from indelible.search.filters import equalities, matches
 from indelible.search.fusion import reciprocal_rank_fusion
-from indelible.search.keyword import CorpusStats, KeywordQuery, corpus_stats, find_tokens, parse_query, rank
+from indelible.search.keyword import (
+    CorpusStats,
+    KeywordQuery,
+    count_documents,
+    document_frequencies,
+    find_tokens,
+    parse_query,
+    rank_counted,
+)
 from indelible.search.mmr import mmr
 from indelible.search.priors import apply_priors, feedback_shift, recency_shift, unit_of
 
@@ -152,21 +161,28 @@ class Recall:
         hybrid = request.mode == "hybrid"
         query = parse_query(request.query or "", match=request.match, stemmed=hybrid)
         scoring: Literal["tf", "bm25"] = "bm25" if hybrid else keyword_scoring()
-        found = self._backend.find(selection, find_tokens(query), match=query.match)
-        corpus = self._corpus(selection, query, found) if scoring == "bm25" else None
-        documents = [(item.version, item.words.split(" ")) for item in found if allowed is None or item.version in allowed]
-        ranked = rank(query, documents, scoring=scoring, corpus=corpus)
-        records = {item.version: item.record for item in found}
-        return _Candidates(ranked, records, {}, {}, {version: ("keyword",) for version, _ in ranked})
+        found = self._counted(selection, query, scoring)
+        # Filters narrow the hits, not the statistics, which are those of the whole slice.
+        counted = [item for item in found.counted if allowed is None or item[0] in allowed]
+        ranked = rank_counted(query, counted, scoring=scoring, corpus=found.stats)
+        return _Candidates(ranked, found.records, {}, {}, {version: ("keyword",) for version, _ in ranked})
 
-    def _corpus(self, selection: Selection, query: KeywordQuery, found: list[Found]) -> CorpusStats:
-        """What bm25 needs of the whole slice: filters narrow the hits, not the statistics."""
-        if query.match == "all":
-            query_any = replace(query, match="any")
-            found = self._backend.find(selection, find_tokens(query_any), match="any")
+    def _counted(self, selection: Selection, query: KeywordQuery, scoring: Literal["tf", "bm25"]) -> Counts:
+        """The documents that hold a query's words: from what this process has read of the slice, or through the backend's index."""
+        if selection.version is None and selection.records is None and selection.parent is None:
+            known = self._engine.word_cache.count(selection, query, self._backend.mark())
+            if known is not None:
+                return known
+        # Every document with any of the words is one that the statistics count.
+        wanted = replace(query, match="any") if scoring == "bm25" else query
+        found = self._backend.find(selection, find_tokens(wanted), match=wanted.match)
+        counted = count_documents(query, [(item.version, item.words.split(" ")) for item in found])
+        records = {item.version: item.record for item in found}
+        if scoring == "tf":
+            return Counts(counted, None, records)
         documents, words = self._backend.corpus(selection)
-        stats = corpus_stats(query, [(item.version, item.words.split(" ")) for item in found])
-        return CorpusStats(documents, words / documents if documents else 0.0, stats.document_frequencies)
+        frequencies = document_frequencies(query, counted)
+        return Counts(counted, CorpusStats(documents, words / documents if documents else 0.0, frequencies), records)
 
     # The semantic channel
 

@@ -1,19 +1,12 @@
-"""Vectors of slices, kept in this process and kept fresh.
-
-An entry belongs to a slice and a vector space. It knows the version and projection epoch it was read at; each use compares them with the
-store's, reads again only the records that later events are about, and starts over when the epoch rose.
-"""
+"""Vectors of slices, kept in this process and kept fresh."""
 
 from __future__ import annotations
 
-import os
-import threading
-import weakref
-from collections import OrderedDict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from indelible.backend.interface import Backend, Mark, Selection, VectorRow
+from indelible.faces.slice_cache import Key, SliceCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,10 +17,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 MAX_BYTES = 256 << 20
-MAX_CHANGED = 2000
-"""With more changed records than this, an entry is read anew."""
 NEVER = (1 << 63) - 1
-_caches: weakref.WeakSet[VectorCache] = weakref.WeakSet()
 
 
 @dataclass(slots=True)
@@ -91,27 +81,11 @@ def arrange(found: list[VectorRow], dim: int) -> Vectors:
     )
 
 
-@dataclass(slots=True)
-class _Entry:
-    mark: Mark
-    models: tuple[str, ...]
-    vectors: Vectors
-
-
-class VectorCache:
-    """Least recently used slices, up to a bound of memory. Safe to use from several threads."""
+class VectorCache(SliceCache[Vectors]):
+    """The vectors of slices, by the models that made them."""
 
     def __init__(self, backend: Backend, max_bytes: int = MAX_BYTES) -> None:
-        self._backend = backend
-        self._max_bytes = max_bytes
-        self._entries: OrderedDict[tuple[object, ...], _Entry] = OrderedDict()
-        self._lock = threading.RLock()
-        _caches.add(self)
-
-    def forget(self) -> None:
-        """Drop everything, as a forked child must."""
-        self._lock = threading.RLock()
-        self._entries.clear()
+        super().__init__(backend, max_bytes)
 
     def get(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> Vectors:
         """The vectors of a selection's slice as it stands, expired records included.
@@ -122,44 +96,27 @@ class VectorCache:
             dim: of the vectors.
             mark: where the store was before; what is read is as it was then, or later.
         """
-        key = (selection.namespace, selection.prefix, selection.scope, dim)
-        wanted = replace(selection, expiry="all", now_ms=0)
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None and entry.mark == mark and entry.models == tuple(models):
-                self._entries.move_to_end(key)
-                return entry.vectors
-            if entry is None or entry.mark.epoch != mark.epoch or entry.models != tuple(models):
-                entry = _Entry(mark, tuple(models), arrange(self._backend.vectors(wanted, models), dim))
-            else:
-                entry = _Entry(mark, entry.models, self._refreshed(entry, wanted, dim))
-            self._entries[key] = entry
-            self._entries.move_to_end(key)
-            while len(self._entries) > 1 and sum(item.vectors.nbytes for item in self._entries.values()) > self._max_bytes:
-                self._entries.popitem(last=False)
-            return entry.vectors
+        return self._current(_key(selection, dim), selection, (dim, *models), mark)
 
     def is_fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> bool:
         """Whether nothing was written between the last read of this slice and a mark."""
-        with self._lock:
-            entry = self._entries.get((selection.namespace, selection.prefix, selection.scope, dim))
-            return entry is not None and entry.models == tuple(models) and entry.mark == mark
+        return self._is_fresh(_key(selection, dim), (dim, *models), mark)
 
-    def _refreshed(self, entry: _Entry, selection: Selection, dim: int) -> Vectors:
-        changed = self._backend.changed(entry.mark.version)
-        if len(changed) > MAX_CHANGED:
-            return arrange(self._backend.vectors(selection, entry.models), dim)
-        fresh = self._backend.vectors(replace(selection, records=tuple(changed)), entry.models)
-        kept = [row for row in entry.vectors.source if row.record not in changed]
-        if not fresh and len(kept) == len(entry.vectors.source):
-            return entry.vectors
-        return arrange(sorted([*kept, *fresh], key=lambda row: (row.record, row.part)), dim)
+    def _read(self, selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
+        dim, *models = made_for
+        return arrange(self._backend.vectors(selection, models), dim)
 
+    def _refresh(self, kept: Vectors, changed: set[bytes], selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
+        dim, *models = made_for
+        fresh = self._backend.vectors(selection, models)
+        left = [row for row in kept.source if row.record not in changed]
+        if not fresh and len(left) == len(kept.source):
+            return kept
+        return arrange(sorted([*left, *fresh], key=lambda row: (row.record, row.part)), dim)
 
-def _forget_all() -> None:
-    for cache in list(_caches):
-        cache.forget()
+    def _nbytes(self, kept: Vectors) -> int:
+        return kept.nbytes
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+def _key(selection: Selection, dim: int) -> Key:
+    return (selection.namespace, selection.prefix, selection.scope, dim)

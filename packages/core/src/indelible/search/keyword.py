@@ -153,8 +153,12 @@ class _ByStem(dict[str, int]):
         return number
 
 
-class _Occurrences:
-    """Counts the terms of one query in many documents."""
+class Occurrences:
+    """Counts the terms of one query in many documents.
+
+    Attributes:
+        words: where every word of the query stands for one term, that term's number, from 1; else ``None``.
+    """
 
     def __init__(self, query: KeywordQuery) -> None:
         self._size = len(query.terms)
@@ -164,15 +168,17 @@ class _Occurrences:
             for phrase in term.alternatives:
                 self._phrases.setdefault(phrase[0], []).append((number, phrase))
         # Where every word stands for one term, as in most queries, counting needs no look at positions.
-        self._words: dict[str, int] | None = None
+        self.words: dict[str, int] | None = None
+        self._looked_up: dict[str, int] = {}
         if all(len(users) == 1 and len(users[0][1]) == 1 for users in self._phrases.values()):
-            words = {word: users[0][0] + 1 for word, users in self._phrases.items()}
-            self._words = _ByStem(words) if query.stemmed else words
+            self.words = {word: users[0][0] + 1 for word, users in self._phrases.items()}
+            self._looked_up = _ByStem(self.words) if query.stemmed else self.words
 
     def count(self, document_tokens: Sequence[str]) -> tuple[int, ...]:
-        if self._words is None:
+        """How often each term occurs in a document."""
+        if self.words is None:
             return self._count_phrases([stem(word) for word in document_tokens] if self._stemmed else document_tokens)
-        look_up = self._words.__getitem__ if self._stemmed else self._words.get
+        look_up = self._looked_up.__getitem__ if self._stemmed else self._looked_up.get
         # Terms are numbered from 1 here, so that the words of none are dropped without a step of Python for each.
         found = [0] * (self._size + 1)
         for number in filter(None, map(look_up, document_tokens)):
@@ -198,7 +204,7 @@ def counts(query: KeywordQuery, document_tokens: Sequence[str]) -> tuple[int, ..
         query: a parsed query.
         document_tokens: the words of the document as ``tokens`` gives them, unstemmed.
     """
-    return _Occurrences(query).count(document_tokens)
+    return Occurrences(query).count(document_tokens)
 
 
 def matches(query: KeywordQuery, counts: Sequence[int]) -> bool:
@@ -285,11 +291,25 @@ def rank(
     Raises:
         InvalidInput: another ``scoring``, or a ``corpus`` made for another query.
     """
+    return rank_counted(query, count_documents(query, documents) if query.terms else [], scoring=scoring, corpus=corpus)
+
+
+Counted = tuple[int, tuple[int, ...], int]
+"""A document: its id, how often each term of the query occurs in it, and how many words it has."""
+
+
+def rank_counted(
+    query: KeywordQuery, rows: Sequence[Counted], *, scoring: Scoring = "tf", corpus: CorpusStats | None = None
+) -> list[tuple[int, float]]:
+    """As ``rank``, for documents that have been counted.
+
+    Raises:
+        InvalidInput: another ``scoring``, or a ``corpus`` made for another query.
+    """
     if scoring not in ("tf", "bm25"):
         raise InvalidInput(f"scoring must be 'tf' or 'bm25', got {shown(scoring)}")
     if not query.terms:
         return []
-    rows = _count_all(query, documents)
     score = _scorer(query, rows, corpus) if scoring == "bm25" else _tf_scorer
     hits = [(document, score(found, length)) for document, found, length in rows if matches(query, found)]
     return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
@@ -297,14 +317,12 @@ def rank(
 
 def corpus_stats(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> CorpusStats:
     """What bm25 needs to know, counted over all documents of a slice."""
-    return _stats(query, _count_all(query, documents))
+    return _stats(query, count_documents(query, documents))
 
 
-_Row = tuple[int, tuple[int, ...], int]
-
-
-def _count_all(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> list[_Row]:
-    occurrences = _Occurrences(query)
+def count_documents(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> list[Counted]:
+    """Count a query's terms in documents, each with its id; the text raw, or already cut by ``tokens``."""
+    occurrences = Occurrences(query)
     rows = []
     for document, text in documents:
         words = tokens(text) if isinstance(text, str) else text
@@ -312,13 +330,17 @@ def _count_all(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequenc
     return rows
 
 
-def _stats(query: KeywordQuery, rows: Sequence[_Row]) -> CorpusStats:
-    frequencies = tuple(sum(1 for _, found, _ in rows if found[number]) for number in range(len(query.terms)))
+def _stats(query: KeywordQuery, rows: Sequence[Counted]) -> CorpusStats:
     total = sum(length for _, _, length in rows)
-    return CorpusStats(len(rows), total / len(rows) if rows else 0.0, frequencies)
+    return CorpusStats(len(rows), total / len(rows) if rows else 0.0, document_frequencies(query, rows))
 
 
-def _scorer(query: KeywordQuery, rows: Sequence[_Row], corpus: CorpusStats | None) -> Callable[[Sequence[int], int], float]:
+def document_frequencies(query: KeywordQuery, rows: Sequence[Counted]) -> tuple[int, ...]:
+    """For each term of a query, in how many of some counted documents it occurs."""
+    return tuple(sum(1 for _, found, _ in rows if found[number]) for number in range(len(query.terms)))
+
+
+def _scorer(query: KeywordQuery, rows: Sequence[Counted], corpus: CorpusStats | None) -> Callable[[Sequence[int], int], float]:
     stats = _stats(query, rows) if corpus is None else corpus
     if len(stats.document_frequencies) != len(query.terms):
         raise InvalidInput(

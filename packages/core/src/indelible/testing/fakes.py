@@ -130,6 +130,7 @@ class FlakyBackend(Backend):
     slices = _forwarded("slices")
     events = _forwarded("events")
     find = _forwarded("find")
+    words = _forwarded("words")
     corpus = _forwarded("corpus")
     vectors = _forwarded("vectors")
     models = _forwarded("models")

@@ -25,6 +25,7 @@ from indelible.backend.interface import (
     Row,
     Selection,
     VectorRow,
+    Words,
 )
 from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
@@ -169,6 +170,10 @@ class ReferenceBackend(Backend):
             if terms and hold(any(there.issuperset(run) for run in term) for term in terms):
                 found.append(Found(row.record, row.version, words, stems))
         return found
+
+    def words(self, selection: Selection) -> list[Words]:
+        found = [Words(row.record, row.version, words, row.expires_at) for row, words, _ in self._texts(selection)]
+        return found[selection.offset :][: selection.limit]
 
     def corpus(self, selection: Selection) -> Corpus:
         lengths = [len(words.split()) for _, words, _ in self._texts(selection)]

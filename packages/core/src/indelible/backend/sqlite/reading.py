@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow
+from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
 from indelible.backend.sqlite.connection import PRAGMAS, Connections
 from indelible.backend.sqlite.keyword import find_candidates
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
@@ -90,6 +90,14 @@ class SqliteReads(Backend):
     def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
         with self._connections.read() as connection:
             return find_candidates(connection, selection, terms, match)
+
+    def words(self, selection: Selection) -> list[Words]:
+        where = state_conditions(selection)
+        page, bounds = paging(selection)
+        sql = f"SELECT s.record, s.version, k.words, s.expires_at FROM state s JOIN keyword k ON k.doc = s.doc WHERE {where.sql} {page}"
+        with self._connections.read(snapshot=False) as connection:
+            rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
+        return [Words(*row) for row in rows]
 
     def corpus(self, selection: Selection) -> Corpus:
         where = state_conditions(selection)

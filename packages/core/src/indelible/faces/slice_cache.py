@@ -1,0 +1,119 @@
+"""What was read of slices, kept in this process and kept fresh.
+
+An entry knows the version and projection epoch it was read at; each use compares them with the store's, reads again only the records
+that later events are about, and starts over when the epoch rose.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from indelible.backend.interface import Backend, Mark, Selection
+
+MAX_CHANGED = 2000
+"""With more changed records than this, an entry is read anew."""
+Kept = TypeVar("Kept")
+Key = tuple[object, ...]
+_caches: weakref.WeakSet[SliceCache[Any]] = weakref.WeakSet()
+
+
+@dataclass(slots=True)
+class Entry(Generic[Kept]):
+    """What is kept of a slice.
+
+    Attributes:
+        mark: where the store was when it was read.
+        made_for: what else it depends on; it is read anew when that is another.
+        kept: what was read.
+    """
+
+    mark: Mark
+    made_for: object
+    kept: Kept
+
+
+class SliceCache(ABC, Generic[Kept]):
+    """Least recently used slices, up to a bound of memory. Safe to use from several threads.
+
+    Args:
+        backend: what is read.
+        max_bytes: of all entries together; the newest one is kept whatever its size.
+    """
+
+    def __init__(self, backend: Backend, max_bytes: int) -> None:
+        self._backend = backend
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[Key, Entry[Kept]] = OrderedDict()
+        self._lock = threading.RLock()
+        _caches.add(self)
+
+    def forget(self) -> None:
+        """Drop everything, as a forked child must."""
+        self._lock = threading.RLock()
+        self._entries.clear()
+
+    @abstractmethod
+    def _read(self, selection: Selection, made_for: Any) -> Kept:
+        """Read a slice whole."""
+
+    @abstractmethod
+    def _refresh(self, kept: Kept, changed: set[bytes], selection: Selection, made_for: Any) -> Kept:
+        """Read some records of a slice again; what it had may be changed in place."""
+
+    @abstractmethod
+    def _nbytes(self, kept: Kept) -> int:
+        """How much memory an entry takes."""
+
+    def _current(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> Kept:
+        """What stands in a slice, expired records included.
+
+        Args:
+            key: of the entry.
+            selection: the slice.
+            made_for: what else the entry depends on.
+            mark: where the store was before; what is read is as it was then, or later.
+        """
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None and entry.mark == mark and entry.made_for == made_for:
+                self._entries.move_to_end(key)
+                return entry.kept
+            wanted = replace(selection, expiry="all", now_ms=0)
+            if entry is None or entry.mark.epoch != mark.epoch or entry.made_for != made_for:
+                kept = self._read(wanted, made_for)
+            else:
+                # Until it is whole again, no other thread and no later call may take it for fresh.
+                del self._entries[key]
+                kept = self._again(entry, wanted)
+            self._entries[key] = Entry(mark, made_for, kept)
+            self._entries.move_to_end(key)
+            while len(self._entries) > 1 and sum(self._nbytes(item.kept) for item in self._entries.values()) > self._max_bytes:
+                self._entries.popitem(last=False)
+            return kept
+
+    def _again(self, entry: Entry[Kept], wanted: Selection) -> Kept:
+        changed = self._backend.changed(entry.mark.version)
+        if len(changed) > MAX_CHANGED:
+            return self._read(wanted, entry.made_for)
+        return self._refresh(entry.kept, changed, replace(wanted, records=tuple(changed)), entry.made_for)
+
+    def _is_fresh(self, key: Key, made_for: object, mark: Mark) -> bool:
+        """Whether nothing was written between the last read of this slice and a mark."""
+        with self._lock:
+            entry = self._entries.get(key)
+            return entry is not None and entry.made_for == made_for and entry.mark == mark
+
+
+def _forget_all() -> None:
+    for cache in list(_caches):
+        cache.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,71 @@
+"""A word index says what counting every document would say, whatever was added and removed before."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indelible.search.keyword import KeywordQuery, corpus_stats, counts, rank, rank_counted
+from indelible.search.normalise import tokens
+from indelible.search.word_index import WordIndex
+from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS
+
+Steps = list[tuple[int, str | None, int | None]]
+STEPS = st.lists(
+    st.tuples(st.integers(1, 6), st.one_of(st.none(), TEXTS.filter(lambda text: bool(tokens(text)))), st.sampled_from([None, 5, 10])),
+    max_size=20,
+)
+"""A document gets a text and an expiry, or (``None``) is taken out."""
+
+
+def filled(steps: Steps) -> tuple[WordIndex, dict[int, tuple[list[str], int | None]]]:
+    """An index after some steps, and what is in it."""
+    index = WordIndex()
+    kept: dict[int, tuple[list[str], int | None]] = {}
+    for document, text, expires in steps:
+        index.remove(document)
+        kept.pop(document, None)
+        if text is not None:
+            words = list(tokens(text))
+            index.add(document, " ".join(words), expires)
+            kept[document] = words, expires
+    return index, kept
+
+
+@given(STEPS, QUERIES, st.sampled_from([None, 4, 5, 9, 10]), st.sampled_from(SCORINGS))
+def test_it_ranks_as_a_scan_does(steps: Steps, query: KeywordQuery, now_ms: int | None, scoring: str) -> None:
+    """S41: the same hits, scores and order, expired documents neither found nor counted."""
+    index, kept = filled(steps)
+    live = [(document, words) for document, (words, expires) in kept.items() if now_ms is None or expires is None or expires > now_ms]
+    counted = index.count(query, now_ms)
+    stats = index.stats(query, counted, now_ms)
+    assert rank_counted(query, counted, scoring=scoring, corpus=stats) == rank(query, live, scoring=scoring)  # type: ignore[arg-type]  # one of the two
+    plain = corpus_stats(query, live)
+    assert (stats.n, stats.document_frequencies) == (plain.n, plain.document_frequencies)
+    assert stats.average_length == pytest.approx(plain.average_length)
+
+
+@given(STEPS, QUERIES)
+def test_it_counts_as_counting_does(steps: Steps, query: KeywordQuery) -> None:
+    """Every document that holds anything of the query comes, once, and no other."""
+    index, kept = filled(steps)
+    counted = index.count(query, None)
+    by_hand = {document: (counts(query, words), len(words)) for document, (words, _) in kept.items() if any(counts(query, words))}
+    assert {document: (found, length) for document, found, length in counted} == by_hand
+    assert len(counted) == len(by_hand)
+
+
+@given(STEPS)
+def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
+    """S74: not a word of it stays in memory."""
+    index, kept = filled(steps)
+    for document in kept:
+        index.remove(document)
+    assert (index.documents, index.size, index._postings, index._expiring) == ({}, 0, {}, 0)
+
+
+def test_taking_out_what_is_not_there_is_fine() -> None:
+    index = WordIndex()
+    index.remove(1)
+    assert index.documents == {}
