@@ -52,7 +52,13 @@ def test_vectors_are_read_once_per_slice(counted: tuple[MemoryStore, FlakyBacken
     assert reads(backend) == 1, "only of what an event was about"
     store.recall("tea", as_of=1)
     store.recall("tea", as_of=1)
-    assert reads(backend) == 2, "the past is not kept"
+    assert reads(backend) == 1, "the past stays as it was"
+    store.remember("milk")
+    store.recall("tea", as_of=1)
+    assert reads(backend) == 0, "whatever is written later"
+    store.recall("tea", as_of=99)
+    store.remember("tea")
+    assert len(store.recall("tea", as_of=99, limit=9)) == 4, "what is still to come is now"
 
 
 def test_after_a_write_only_changed_records_are_read(clock: FakeClock) -> None:
@@ -123,6 +129,9 @@ def test_cached_answers_are_uncached_answers(script: list[Step]) -> None:
                 for mode in ("semantic", "hybrid"):
                     cached = seen(life.store.recall(QUERIES[0], mode=mode, limit=20, **scope))
                     assert cached == seen(with_none.recall(QUERIES[0], mode=mode, limit=20, **scope))
+                for at in (1, max(life.store.version // 2, 1), life.store.version + 1):
+                    cached = seen(life.store.recall(QUERIES[0], mode="hybrid", limit=20, as_of=at, **scope))
+                    assert cached == seen(with_none.recall(QUERIES[0], mode="hybrid", limit=20, as_of=at, **scope))
                 for match in ("all", "any"):
                     cached = seen(life.store.search(QUERIES[0], match=match, limit=20, **scope))
                     assert cached == seen(with_none.search(QUERIES[0], match=match, limit=20, **scope))

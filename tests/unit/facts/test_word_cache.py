@@ -42,12 +42,19 @@ def test_one_question_does_not_read_the_slice(watched: tuple[MemoryStore, FlakyB
     assert calls(backend) == ["words"], "of what is new"
 
 
-def test_the_past_and_large_slices_go_through_the_index(watched: tuple[MemoryStore, FlakyBackend], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_past_is_read_once(watched: tuple[MemoryStore, FlakyBackend]) -> None:
+    """Whatever is written later, it stays as it was."""
     store, backend = watched
     store.remember_many([f"tea {number}" for number in range(5)], user_id="u")
-    for _ in range(3):
-        store.search("tea", user_id="u", as_of=3)
-    assert calls(backend) == ["find"] * 3
+    for number in range(4):
+        assert len(store.search("tea", user_id="u", as_of=5)) == 5
+        store.remember(f"more tea {number}", user_id="u")
+    assert calls(backend) == ["find", "words"]
+
+
+def test_a_large_slice_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend], monkeypatch: pytest.MonkeyPatch) -> None:
+    store, backend = watched
+    store.remember_many([f"tea {number}" for number in range(5)], user_id="u")
     monkeypatch.setattr(word_cache, "MAX_DOCUMENTS", 4)
     for _ in range(4):
         assert len(store.search("tea", user_id="u")) == 5

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from indelible.faces.vector_cache import Floats, Integers
-
 BM25_VARIABLE = "MEMORY_FTS5_BM25"
 POOL = 1000
 """How deep each channel ranks before fusion and priors; deeper if more is asked for."""
@@ -169,7 +167,7 @@ class Recall:
 
     def _counted(self, selection: Selection, query: KeywordQuery, scoring: Literal["tf", "bm25"]) -> Counts:
         """The documents that hold a query's words: from what this process has read of the slice, or through the backend's index."""
-        if selection.version is None and selection.records is None and selection.parent is None:
+        if selection.records is None and selection.parent is None:
             known = self._engine.word_cache.count(selection, query, self._backend.mark())
             if known is not None:
                 return known
@@ -189,32 +187,24 @@ class Recall:
     def _by_meaning(
         self, selection: Selection, request: Request, allowed: set[int] | None, depth: int | None, also: _Candidates | None = None
     ) -> _Candidates:
-        import numpy as np
 
         space = self._indexing.space(request.vector)
         vectors = self._vectors(selection, space)
         query = self._query_vector(request)
         if len(query) != space.dim:
             raise InvalidInput(f"the query's vector has {len(query)} numbers, the vectors here have {space.dim}")
-        cosines, rows = vectors.best(query)
         if also is not None:
-            _add_cosines(also, vectors, cosines, rows, request.min_score)
-        wanted = self._wanted(vectors, selection, allowed)
-        if request.min_score is not None:
-            wanted &= cosines >= request.min_score
-        chosen = np.flatnonzero(wanted)
-        order = chosen[np.lexsort((-vectors.versions[chosen], -cosines[chosen]))]
+            _add_cosines(also, vectors, query, request.min_score)
         needed = request.depth if depth is None else max(depth, request.depth or 0)
-        if needed is not None and not request.has_priors:
-            order = order[:needed]
-        versions = vectors.versions
-        ranked = [(int(versions[i]), float(cosines[i])) for i in order]
+        most = None if request.has_priors else needed
+        order, cosines, rows = vectors.nearest(query, most=most, least=request.min_score, wanted=self._wanted(vectors, selection, allowed))
+        versions = vectors.versions[order].tolist()
         return _Candidates(
-            ranked,
-            {int(versions[i]): vectors.records[i] for i in order},
-            dict(ranked),
-            {int(versions[i]): vectors.parts[rows[i]] for i in order},
-            {version: ("semantic",) for version, _ in ranked},
+            list(zip(versions, cosines.tolist(), strict=True)),
+            {version: vectors.records[i] for version, i in zip(versions, order.tolist(), strict=True)},
+            dict(zip(versions, cosines.tolist(), strict=True)),
+            {version: vectors.parts[row] for version, row in zip(versions, rows.tolist(), strict=True)},
+            dict.fromkeys(versions, ("semantic",)),
         )
 
     def _vectors(self, selection: Selection, space: Space) -> Vectors:
@@ -224,12 +214,12 @@ class Recall:
             mark = self._backend.mark()
             epoch = mark.epoch
             models = self._indexing.models(namespace, space, mark)
-            if selection.version is not None or selection.records is not None or selection.parent is not None:
+            if selection.records is not None or selection.parent is not None:
                 vectors = arrange(self._backend.vectors(selection, models), space.dim)
             elif cache.is_fresh(selection, models, space.dim, mark):
                 return cache.get(selection, models, space.dim, mark)
             else:
-                if self._indexing.default_mode is not None:
+                if self._indexing.default_mode is not None and selection.version is None:
                     models = self._fill_in(selection, models)
                     epoch = self._backend.mark().epoch
                 # Kept under the mark of before, so that what could not be filled in is tried again.
@@ -340,13 +330,14 @@ class Recall:
         ]
 
 
-def _add_cosines(found: _Candidates, vectors: Vectors, cosines: Floats, rows: Integers, min_score: float | None) -> None:
+def _add_cosines(found: _Candidates, vectors: Vectors, query: npt.NDArray[np.float32], min_score: float | None) -> None:
     """Give hits of the keyword channel their cosines, and drop those below the least that was asked for."""
     import numpy as np
 
-    versions = np.array([version for version, _ in found.ranked], np.int64)
-    for i in np.flatnonzero(np.isin(vectors.versions, versions)):
-        found.cosines[int(vectors.versions[i])] = float(cosines[i])
-        found.parts[int(vectors.versions[i])] = vectors.parts[rows[i]]
+    there = np.flatnonzero(np.isin(vectors.versions, np.array([version for version, _ in found.ranked], np.int64)))
+    cosines, rows = vectors.cosines(query, there)
+    versions = vectors.versions[there].tolist()
+    found.cosines.update(zip(versions, cosines.tolist(), strict=True))
+    found.parts.update(zip(versions, (vectors.parts[row] for row in rows.tolist()), strict=True))
     if min_score is not None:
         found.ranked[:] = [hit for hit in found.ranked if found.cosines.get(hit[0], min_score) >= min_score]

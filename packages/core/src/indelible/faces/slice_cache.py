@@ -1,7 +1,8 @@
 """What was read of slices, kept in this process and kept fresh.
 
 An entry knows the version and projection epoch it was read at; each use compares them with the store's, reads again only the records
-that later events are about, and starts over when the epoch rose.
+that later events are about, and starts over when the epoch rose. How a slice stood in the past is kept likewise, and never read again
+until then.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class SliceCache(ABC, Generic[Kept]):
         """
         with self._lock:
             entry = self._entries.get(key)
-            if entry is not None and entry.mark == mark and entry.made_for == made_for:
+            if entry is not None and _holds(entry, selection, made_for, mark):
                 self._entries.move_to_end(key)
                 return entry.kept
             wanted = replace(selection, expiry="all", now_ms=0)
@@ -103,11 +104,18 @@ class SliceCache(ABC, Generic[Kept]):
             return self._read(wanted, entry.made_for)
         return self._refresh(entry.kept, changed, replace(wanted, records=tuple(changed)), entry.made_for)
 
-    def _is_fresh(self, key: Key, made_for: object, mark: Mark) -> bool:
-        """Whether nothing was written between the last read of this slice and a mark."""
+    def _is_fresh(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> bool:
+        """Whether nothing that matters was written between the last read of this slice and a mark."""
         with self._lock:
             entry = self._entries.get(key)
-            return entry is not None and entry.made_for == made_for and entry.mark == mark
+            return entry is not None and _holds(entry, selection, made_for, mark)
+
+
+def _holds(entry: Entry[Any], selection: Selection, made_for: object, mark: Mark) -> bool:
+    if entry.made_for != made_for or entry.mark.epoch != mark.epoch:
+        return False
+    # What is past stays so, unless views are made anew; a version that is still to come is now.
+    return entry.mark.version == mark.version or (selection.version is not None and selection.version <= entry.mark.version)
 
 
 def _forget_all() -> None:

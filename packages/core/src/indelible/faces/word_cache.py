@@ -58,7 +58,7 @@ class WordCache(SliceCache[SliceWords]):
             query: a parsed query.
             mark: where the store is.
         """
-        key = (selection.namespace, selection.prefix, selection.scope)
+        key = (selection.namespace, selection.prefix, selection.scope, selection.version)
         now_ms = selection.now_ms if selection.expiry == "live" else None
         with self._lock:
             if key not in self._entries and not self._worth_reading(key):

@@ -1,0 +1,98 @@
+"""S44: the fast way to the nearest vectors finds exactly what the plain one does, near-ties and several parts included."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indelible.backend.interface import VectorRow
+from indelible.faces.vector_cache import DECIMALS, Vectors, arrange
+
+DIM = 32
+KINDS = ["random", "ties", "near ties", "one direction", "opposite"]
+
+
+def matrix(kind: str, rows: int, random: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Unit vectors of a kind that is hard to order."""
+    base = random.normal(size=DIM)
+    if kind == "random":
+        made = random.normal(size=(rows, DIM))
+    elif kind == "ties":
+        made = np.repeat(random.normal(size=(rows // 7 + 1, DIM)), 7, axis=0)[:rows]
+    elif kind == "near ties":
+        made = base + random.normal(size=(rows, DIM)) * 10.0 ** -float(random.integers(3, 9))
+    else:
+        made = base * random.choice([-1.0, 1.0] if kind == "opposite" else [1.0], size=(rows, 1))
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+def arranged(vectors: npt.NDArray[np.float32], parts: int) -> Vectors:
+    """Records of so many parts each; the last may have fewer."""
+    return arrange(
+        [
+            VectorRow(
+                (1 + number // parts).to_bytes(16, "big"), 1 + (7 * (number // parts)) % 10_007, f"p{number % parts}", row.tobytes(), None
+            )
+            for number, row in enumerate(vectors)
+        ],
+        DIM,
+    )
+
+
+def plainly(
+    vectors: Vectors, query: npt.NDArray[np.float32], wanted: npt.NDArray[np.bool_], least: float | None
+) -> list[tuple[int, float, str]]:
+    """Version, cosine and part of every wanted record, in order, one at a time."""
+    found = []
+    ends = [*vectors.starts[1:], len(vectors.rows)]
+    cosines = np.round(np.clip(np.einsum("ij,j->i", vectors.rows, query), -1, 1).astype(np.float64), DECIMALS)
+    for number, (start, end) in enumerate(zip(vectors.starts, ends, strict=True)):
+        best = max(range(start, end), key=lambda row: (cosines[row], -row))
+        if wanted[number] and (least is None or cosines[best] >= least):
+            found.append((int(vectors.versions[number]), float(cosines[best]), vectors.parts[best]))
+    return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    rows=st.integers(1, 700),
+    parts=st.sampled_from([1, 1, 2, 5]),
+    most=st.sampled_from([None, 0, 1, 3, 10]),
+    least=st.sampled_from([None, None, 0.2]),
+    share=st.sampled_from([0.0, 0.02, 0.5, 1.0, 1.0]),
+    seed=st.integers(0, 10_000),
+)
+def test_the_nearest_are_exactly_the_nearest(
+    kind: str, rows: int, parts: int, most: int | None, least: float | None, share: float, seed: int
+) -> None:
+    """Same records, same order, same cosines to the last bit, same part."""
+    random = np.random.default_rng(seed)
+    vectors = arranged(matrix(kind, rows, random), parts)
+    query = matrix("random", 1, random)[0] if seed % 2 else vectors.rows[seed % rows].copy()
+    wanted = random.random(len(vectors.records)) < share
+    order, cosines, best = vectors.nearest(query, most=most, least=least, wanted=wanted)
+    found = [(int(vectors.versions[at]), float(cosine), vectors.parts[row]) for at, cosine, row in zip(order, cosines, best, strict=True)]
+    assert found == plainly(vectors, query, wanted, least)[:most]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_are_looked_at_twice(kind: str) -> None:
+    """The fast way is taken: of many random vectors next to none come into question, of ties all that tie."""
+    random = np.random.default_rng(1)
+    vectors = arranged(matrix(kind, 5000, random), 1)
+    possible = vectors._possible(matrix("random", 1, random)[0], np.arange(5000), 10)
+    assert len(possible) >= 10
+    if kind == "random":
+        assert len(possible) < 30
+
+
+def test_vectors_of_any_length_become_unit_vectors() -> None:
+    """A caller's may be long, short or zero; a model's are not copied."""
+    long = np.array([[3.0, 4.0], [1e-30, 0.0], [0.0, 0.0], [1e30, 1e30]], np.float32)
+    rows = arrange([VectorRow(bytes([number]), number, "", row.tobytes(), None) for number, row in enumerate(long)], 2).rows
+    assert np.allclose(rows, np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.0], [2**-0.5, 2**-0.5]]))
+    unit = matrix("random", 9, np.random.default_rng(2))
+    assert np.array_equal(arranged(unit, 1).rows, unit)
