@@ -270,7 +270,7 @@ TABLE: dict[str, dict[str, dict[str, Callable[[World], Any]]]] = {
     "PastMemory": {name: MEMORY_VERBS[name] for name in ("items", "keys", "recall")},
     "MemoryStore": FACT_VERBS | STORE_VERBS,
     "AsyncMemoryStore": FACT_VERBS | STORE_VERBS,
-    "ScopedView": FACT_VERBS,
+    "ScopedView": FACT_VERBS | {"collection": STORE_VERBS["collection"]},
     "PastView": {name: FACT_VERBS[name] for name in ("count", "get", "history", "list", "recall", "scopes", "search", "search_semantic")},
     "Collection": COLLECTION_VERBS,
     "PastCollection": COLLECTION_VERBS,

@@ -201,7 +201,7 @@ def test_s62_views_narrow_step_by_step(store: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["export", "import_", "backup", "vacuum", "rebuild", "verify", "iter_events", "collection", "memory", "reindex", "health"]
+    "verb", ["export", "import_", "backup", "vacuum", "rebuild", "verify", "iter_events", "memory", "reindex", "health"]
 )
 def test_s62_a_view_has_no_verb_on_the_whole_file(store: MemoryStore, verb: str) -> None:
     assert hasattr(store, verb)
