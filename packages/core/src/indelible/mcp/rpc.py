@@ -16,6 +16,8 @@ from indelible.mcp.service import Service
 
 PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Those that open with a handshake, the newest first. A newer client that asks for more falls back to one of these."""
+LARGEST_ID = 2**53 - 1
+"""The whole numbers that every reader of JSON tells apart."""
 MOST_BYTES = 16 << 20
 """Of one message: the largest memory, every character of it escaped, fits twice."""
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
@@ -62,7 +64,7 @@ def read(line: bytes) -> Message | Reply | None:
 
 def _message(value: dict[str, Any]) -> Message | Reply | None:
     id, method, params = value.get("id"), value.get("method"), value.get("params", {})
-    known = id if isinstance(id, str) or type(id) is int else None
+    known = id if isinstance(id, str) or (type(id) is int and abs(id) <= LARGEST_ID) else None
     if method is None and ("result" in value or "error" in value):
         return None  # an answer: this server asks nothing
     if value.get("jsonrpc") != "2.0":
@@ -70,7 +72,7 @@ def _message(value: dict[str, Any]) -> Message | Reply | None:
     if not isinstance(method, str):
         return failure(known, INVALID_REQUEST, "method must be a string")
     if "id" in value and known is None:
-        return failure(None, INVALID_REQUEST, "id must be a string or a whole number")
+        return failure(None, INVALID_REQUEST, "id must be a string, or a whole number that every reader of JSON can hold")
     if not isinstance(params, dict):
         return failure(known, INVALID_PARAMS, "params must be an object") if known is not None else None
     return Message(method, params, known)
