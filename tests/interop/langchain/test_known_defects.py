@@ -227,7 +227,7 @@ def test_a_test_rules_it_out(where: str) -> None:
     assert callable(found)
 
 
-@pytest.mark.torture
+@pytest.mark.slow
 def test_batches_of_any_size() -> None:
     """Seventy thousand puts, then three hundred thousand gets, of one batch each."""
     with IndelibleStore(":memory:") as store:

@@ -99,17 +99,10 @@ def _value(change: ItemChange) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("forks")
 @pytest.mark.parametrize("check", [check_reads_and_puts, check_counter])
-def test_processes_lose_nothing(tmp_path: Path, check: Callable[[Path, int], None]) -> None:
-    """Four processes on one key, 40 rounds each."""
-    check(tmp_path / "store.db", 40)
-
-
-@pytest.mark.torture
-@pytest.mark.usefixtures("forks")
-@pytest.mark.parametrize("check", [check_reads_and_puts, check_counter])
-def test_processes_lose_nothing_at_length(tmp_path: Path, check: Callable[[Path, int], None]) -> None:
-    """Four processes on one key, 500 rounds each: 2,000 events."""
-    check(tmp_path / "store.db", 500)
+@pytest.mark.parametrize("rounds", [40, pytest.param(500, marks=pytest.mark.slow)])
+def test_processes_lose_nothing(tmp_path: Path, rounds: int, check: Callable[[Path, int], None]) -> None:
+    """Four processes on one key, 500 rounds each: 2,000 events. Also 40 rounds, for a run that leaves out what is slow."""
+    check(tmp_path / "store.db", rounds)
 
 
 @pytest.mark.usefixtures("forks")
