@@ -24,7 +24,9 @@ from indelible.errors import IntegrityFailure, SchemaMismatch, StoreClosed
 MEMORY = ":memory:"
 BUSY_TIMEOUT_S = 30.0
 MAX_IDLE_READERS = 8
-CHECKPOINT_PAGES = 4000
+CHECKPOINT_PAGES = 1000
+"""How many pages of log are gone over into the database at once. Until it first is, every commit makes the log file longer, which costs
+a durable put half as much again as writing over what is there; more pages would keep a new store in that state for longer."""
 _FORK_WAIT_S = 5.0
 
 PRAGMAS: dict[str, int] = {
