@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from indelible.base.record import UNSET, ScopeFilter
-from indelible.errors import InvalidInput
+from indelible.base.record import ScopeFilter
 from indelible.faces.store import MemoryStore
 from indelible.mcp.arguments import scope_schema
 from indelible.mcp.housekeeping import housekeeping
 from indelible.mcp.options import Options
 from indelible.tools import EDIT, FEEDBACK, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, SEARCH_SEMANTIC, Argument, MemoryTool, schema, verbs
 from indelible.tools.catalogue import LONGEST_TTL_MS
-from indelible.tools.description import Call
-from indelible.tools.provenance import signed
 
 PREFIX = "memory_"
 """Of every tool's name: it stands among the tools of other servers."""
@@ -30,9 +27,9 @@ def tools(store: MemoryStore, options: Options) -> tuple[MemoryTool, ...]:
         store: what the housekeeping is for.
         options: what is allowed.
     """
-    recall = replace(RECALL, fields=SEARCH_SEMANTIC.fields, verb=SEARCH_SEMANTIC.verb, description=_RECALL)
-    search = replace(SEARCH, fields=(*SEARCH.fields, _FILTERS), verb=_search)
-    edit = replace(EDIT, fields=_EDIT_FIELDS, verb=_edit)
+    recall = replace(RECALL, fields=SEARCH_SEMANTIC.fields, verb=verbs.search_semantic, description=_RECALL)
+    search = replace(SEARCH, fields=(*SEARCH.fields, _FILTERS))
+    edit = replace(EDIT, fields=_EDIT_FIELDS)
     return (REMEMBER, recall, search, SEARCH_SEMANTIC, edit, FORGET, HISTORY, FEEDBACK, *housekeeping(store, options))
 
 
@@ -78,20 +75,3 @@ _EDIT_FIELDS = (
     Argument("metadata", dict[str, Any], "New labels, whole; leave out to keep those it has.", None),
     Argument("ttl_ms", int, "Milliseconds from now until it is no longer shown; null for ever.", None, 1, LONGEST_TTL_MS),
 )
-
-
-def _search(call: Call, query: str, limit: int = 10, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    return [verbs.shown(hit.record) for hit in call.view.search(query, filters=filters or None, limit=limit)]
-
-
-def _edit(call: Call, id: str, content: str | None = None, metadata: dict[str, Any] | None = None, ttl_ms: Any = UNSET) -> dict[str, Any]:
-    if content is None and metadata is None and ttl_ms is UNSET:
-        raise InvalidInput("edit changes nothing: give content, metadata or ttl_ms")
-    before = call.view.get(id)
-    if before is None:
-        raise verbs.not_found(id)
-    if ttl_ms is UNSET:
-        return verbs.edit(call, id, before.content if content is None else content, metadata)
-    labels = UNSET if metadata is None else signed(call, metadata)
-    record = call.view.edit(id, UNSET if content is None else content, labels, ttl_ms, source=call.session)
-    return {"id": record.id, "version": record.version}

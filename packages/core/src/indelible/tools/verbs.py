@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from indelible.base.event import Op
-from indelible.base.record import Record
+from indelible.base.record import UNSET, Record, Unset
 from indelible.errors import InvalidInput, MissingExtra, RecordNotFound, VersionConflict
 from indelible.tools.description import Call
 from indelible.tools.provenance import labels_of, signed
@@ -47,8 +47,8 @@ def recall(call: Call, query: str, limit: int = 5) -> list[dict[str, Any]]:
         return [shown(hit.record) for hit in call.view.recall(query, mode="hybrid", limit=limit)]
 
 
-def search(call: Call, query: str, limit: int = 10) -> list[dict[str, Any]]:
-    return [shown(hit.record) for hit in call.view.search(query, limit=limit)]
+def search(call: Call, query: str, limit: int = 10, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    return [shown(hit.record) for hit in call.view.search(query, filters=filters or None, limit=limit)]
 
 
 def search_semantic(call: Call, query: str, filters: dict[str, Any] | None = None, limit: int = 5) -> list[dict[str, Any]]:
@@ -57,17 +57,23 @@ def search_semantic(call: Call, query: str, filters: dict[str, Any] | None = Non
     return [shown(hit.record) | ({} if hit.score is None else {"score": round(hit.score, 3)}) for hit in hits]
 
 
-def edit(call: Call, id: str, content: str, metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The very same state again is a retry and no new version."""
+def edit(
+    call: Call, id: str, content: str | None = None, metadata: dict[str, Any] | None = None, ttl_ms: int | None | Unset = UNSET
+) -> dict[str, Any]:
+    """The very same state again is a retry and no new version, unless it is to last for another while."""
+    if content is None and metadata is None and ttl_ms is UNSET:
+        raise InvalidInput("edit changes nothing: give content, metadata or ttl_ms")
     for _ in range(_ATTEMPTS):
         before = call.view.get(id)
         if before is None:
             raise not_found(id)
+        text = before.content if content is None else content
         labels = labels_of(before.metadata) if metadata is None else metadata
-        if before.content == content and labels_of(before.metadata) == labels:
+        if ttl_ms is UNSET and before.content == text and labels_of(before.metadata) == labels:
             return _written(before)
         try:
-            return _written(call.view.edit(id, content, signed(call, labels), expected_version=before.version, source=call.session))
+            signature = signed(call, labels)
+            return _written(call.view.edit(id, text, signature, ttl_ms, expected_version=before.version, source=call.session))
         except VersionConflict:  # somebody else was faster: their labels count
             continue
         except RecordNotFound:
