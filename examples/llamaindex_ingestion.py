@@ -1,10 +1,15 @@
-"""A LlamaIndex ingestion pipeline that is run again after a restart and after it failed: nothing lost, nothing doubled.
+"""A LlamaIndex ingestion pipeline that is run again after a restart, after it failed and after it died: nothing lost, nothing doubled.
 
-The embedding only counts words, so this runs without a network and always prints the same. Needs ``pip install llama-index-indelible``.
+Every run is a process of its own. The embedding only counts words, so this runs without a network and always prints the same.
+Needs ``pip install llama-index-indelible``.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,65 +40,85 @@ class WordEmbedding(BaseEmbedding):
 
 
 class Moody(TransformComponent):
-    """A step that fails when told to, as a model behind a network does."""
+    """A step that fails when told to, as a model behind a network does, or ends the process, as a lack of memory does."""
 
-    fails: bool = False
+    mood: str
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        if self.fails:
+        if self.mood == "fails":
             raise ConnectionError("the model is away")
+        if self.mood == "dies":
+            os._exit(9)
         return nodes
 
 
-def ingest(path: Path, texts: dict[str, str], *, fails: bool = False) -> None:
-    """One run, in a process of its own as far as anything here can tell: it opens the file, works and closes it."""
+def ingest(path: str, texts: dict[str, str], mood: str) -> None:
+    """One run: open the file, ingest, say what is there."""
     context = storage_context(path)
     pipeline = context.pipeline(
-        [SentenceSplitter(chunk_size=256, chunk_overlap=0), Moody(fails=fails), WordEmbedding()],
+        [SentenceSplitter(chunk_size=256, chunk_overlap=0), Moody(mood=mood), WordEmbedding()],
         docstore_strategy=DocstoreStrategy.UPSERTS_AND_DELETE,
     )
     try:
         pipeline.run(documents=[Document(id_=name, text=text) for name, text in texts.items()])
     except ConnectionError as error:
         print("failed:", error)
-    nodes = context.vector_store
-    assert isinstance(nodes, IndelibleVectorStore)
+    show(path)
+
+
+def show(path: str) -> None:
+    nodes = IndelibleVectorStore(path, namespace=("llama_index", "nodes"))
     print("version", nodes.client.version, "-", sorted(node.get_content() for node in nodes.get_nodes()))
-    nodes.client.close()
+
+
+def in_a_process(path: Path, texts: dict[str, str], mood: str = "well") -> None:
+    command = [sys.executable, __file__, str(path), json.dumps(texts), mood]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        print("died")
+        show(str(path))
+    print(done.stdout, end="")
 
 
 def main() -> None:
-    """Run, run again, fail, recover."""
+    """Run, run again, fail, die, recover."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "library.db"
         texts = {"fox": "The fox is red.", "whale": "The whale is blue."}
 
-        ingest(path, texts, fails=True)
+        in_a_process(path, texts, "fails")
         # -> failed: the model is away
         # -> version 0 - []
-        ingest(path, texts)
+        in_a_process(path, texts)
         # -> version 8 - ['The fox is red.', 'The whale is blue.']
 
-        # Nothing has changed, so nothing is written.
-        ingest(path, texts)
+        # Nothing has changed, so nothing is written, restart or not.
+        in_a_process(path, texts)
         # -> version 8 - ['The fox is red.', 'The whale is blue.']
 
-        # LlamaIndex deletes the old text before it has the new one. When that run fails, the next one makes it good.
-        ingest(path, {"fox": "The fox is grey.", "whale": "The whale is blue."}, fails=True)
+        # LlamaIndex deletes the old text before it has the new one. When that run fails or dies, the next one makes it good.
+        in_a_process(path, texts | {"fox": "The fox is grey."}, "fails")
         # -> failed: the model is away
         # -> version 11 - ['The whale is blue.']
-        ingest(path, texts)
+        in_a_process(path, texts)
         # -> version 15 - ['The fox is red.', 'The whale is blue.']
+        in_a_process(path, texts | {"fox": "The fox is grey."}, "dies")
+        # -> died
+        # -> version 18 - ['The whale is blue.']
+        in_a_process(path, texts | {"fox": "The fox is grey."})
+        # -> version 22 - ['The fox is grey.', 'The whale is blue.']
 
         # What is no longer there is deleted, and can still be read as it was.
-        ingest(path, {"fox": "The fox is red."})
-        # -> version 18 - ['The fox is red.']
-        nodes = storage_context(path).vector_store
-        assert isinstance(nodes, IndelibleVectorStore)
+        in_a_process(path, {"fox": "The fox is grey."})
+        # -> version 25 - ['The fox is grey.']
+        nodes = IndelibleVectorStore(path, namespace=("llama_index", "nodes"))
         print(sorted(node.get_content() for node in nodes.get_nodes(as_of=8)))
         # -> ['The fox is red.', 'The whale is blue.']
         nodes.client.close()
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        ingest(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3])
+    else:
+        main()
