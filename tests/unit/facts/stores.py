@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from indelible import Hit, MemoryStore, Record
 from indelible.testing import FakeClock, HashEmbedder
 
 SCOPE = {"agent_id": "a", "user_id": "u"}
+Act = Callable[[], object]
+Before = Callable[[Act], None]
+"""Lets a rival act between what a store reads and what it then writes."""
 
 
 def open_store(path: Path | str = ":memory:", *, clock: FakeClock | None = None, embedder: object = None, **options: Any) -> MemoryStore:
@@ -22,6 +25,11 @@ def open_store(path: Path | str = ":memory:", *, clock: FakeClock | None = None,
 def contents(found: Iterable[Hit | Record]) -> list[str]:
     """The texts, in the order found."""
     return [item.content for item in found]
+
+
+def near(store: Any, query: str, record: Record) -> float:
+    """The cosine of a memory with a query."""
+    return next(hit.score for hit in store.recall(query, limit=100) if hit.id == record.id) or 0.0
 
 
 def ids(found: Iterable[Hit | Record]) -> list[str]:

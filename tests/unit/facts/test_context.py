@@ -13,18 +13,13 @@ import pytest
 from indelible import MemoryStore, Record
 from indelible.embed import OnnxEmbedder, resolve
 from indelible.testing import FakeClock, HashEmbedder
-from tests.unit.facts.stores import contents, ids, open_store, other_process
+from tests.unit.facts.stores import contents, ids, near, open_store, other_process
 
 DAY = datetime(2025, 6, 1, 23, 30, tzinfo=UTC)
 
 
 def hits(store: Any, query: str) -> list[str]:
     return sorted(contents(store.search(query)))
-
-
-def near(store: Any, query: str, record: Record) -> float:
-    """The cosine of a memory with a query."""
-    return next(hit.score for hit in store.recall(query, limit=100) if hit.id == record.id) or 0.0
 
 
 @pytest.fixture

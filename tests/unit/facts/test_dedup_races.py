@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,45 +12,8 @@ import pytest
 
 from indelible import MemoryStore
 from indelible.backend.interface import Backend, Row, Selection
-from indelible.base.draft import Draft, Written
-from indelible.faces.engine import TextIndexer
-from indelible.testing import FakeClock, HashEmbedder, ReferenceBackend
-from indelible.testing.reference_log import Medium
-from tests.unit.facts.stores import contents, ids, open_store
-
-Act = Callable[[], object]
-Before = Callable[[Act], None]
-
-
-@pytest.fixture(params=["file", "reference"])
-def pair(request: pytest.FixtureRequest, path: Path, clock: FakeClock) -> Iterator[tuple[MemoryStore, MemoryStore]]:
-    """A store and its rival's, on one medium."""
-    medium = Medium()
-    with ExitStack() as stack:
-        yield tuple(  # type: ignore[misc]  # two
-            stack.enter_context(
-                open_store(path, clock=clock)
-                if request.param == "file"
-                else open_store(clock=clock, backend=ReferenceBackend(medium, TextIndexer(), clock=clock))
-            )
-            for _ in range(2)
-        )
-
-
-@pytest.fixture
-def before_the_write(pair: tuple[MemoryStore, MemoryStore], monkeypatch: pytest.MonkeyPatch) -> Before:
-    """Lets the rival act after the store has looked, and before it takes the write lock."""
-    backend = pair[0]._engine.backend
-    append = backend.append
-    acts: list[Act] = []
-
-    def late(drafts: Sequence[Draft]) -> list[Written]:
-        while acts:
-            acts.pop(0)()
-        return append(drafts)
-
-    monkeypatch.setattr(backend, "append", late)
-    return acts.append
+from indelible.testing import FakeClock, HashEmbedder
+from tests.unit.facts.stores import Before, contents, ids, open_store
 
 
 def test_another_adds_the_same(pair: tuple[MemoryStore, MemoryStore], before_the_write: Before) -> None:

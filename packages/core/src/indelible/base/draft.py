@@ -63,6 +63,8 @@ class Draft:
         expires_at: UTC milliseconds, ``None`` never, ``UNSET`` unchanged.
         expected_version: what the record's version must be, 0 for "must not exist"; a TOUCH of another version is left out.
         idempotency_key: a REMEMBER with one seen before in this namespace and scope returns what that made.
+        chosen: for a FORGET, RESTORE or PURGE of a record that was chosen for how it stood: if it stands otherwise by now (another
+            version, hidden or shown, another expiry), the draft is left out.
         twins: for a REMEMBER without a key, to return the oldest visible record with the very same content, if there is one.
         vectors: ``None`` keeps those of the state before.
         context: what the vectors of its context were made with; if the context reads otherwise by now, they are left out.
@@ -81,6 +83,7 @@ class Draft:
     expires_at: int | None | Unset = UNSET
     expected_version: int | None = None
     idempotency_key: str | None = None
+    chosen: Standing | None = None
     twins: Twins | None = None
     vectors: tuple[PartVector, ...] | None = None
     context: ContextTexts | None = None
@@ -171,7 +174,8 @@ class Written(NamedTuple):
         changed: whether there is a new event.
         standing: how the record stands after it; ``None`` after a purge, or for nothing.
         body: the payload of that state; ``None`` where the caller has no use for it.
-        stale: whether vectors were left out, because the context that they were made with reads otherwise by now.
+        stale: whether something was left out because what it was made from is no longer so: vectors of a context that reads otherwise
+            by now, or a draft whose record was chosen for how it stood.
     """
 
     record: bytes | None

@@ -173,6 +173,8 @@ class Planner:
         if found is None:
             raise _not_found(draft)
         self._check_expected(draft, found)
+        if _stands_otherwise(draft.chosen, found):
+            return Written(found.record, found.version, False, found, stale=True)
         old = self._log.old_state(found.record, draft.restore_version, found.version)
         if draft.restore_version is not None and (old is None or old.op is Op.FORGET):
             raise InvalidInput(f"version {draft.restore_version} is not a state of record {id_text(found.record)}: see its history")
@@ -187,6 +189,8 @@ class Planner:
     def _forget(self, draft: Draft) -> Written:
         found = self._find(draft)
         self._check_expected(draft, found)
+        if found is not None and _stands_otherwise(draft.chosen, found):
+            return Written(found.record, found.version, False, found, stale=True)
         if found is not None and found.visible:
             return self._tombstone(draft, found)
         if draft.if_missing == "record":
@@ -224,6 +228,8 @@ class Planner:
         found = self._find(draft)
         if found is None:
             return NOTHING
+        if _stands_otherwise(draft.chosen, found):
+            return Written(found.record, found.version, False, found, stale=True)
         victims = [found]
         if found.slot is not None:
             # Another device's record under the same key would otherwise come to light again.
@@ -323,6 +329,13 @@ def worth_touching(old: int | None, new: int | None, ttl: int | None) -> bool:
     if old is None or new is None:
         return old != new
     return new - old >= max((ttl or 0) // 10, 1)
+
+
+def _stands_otherwise(chosen: Standing | None, found: Standing) -> bool:
+    """Whether a record changed since it was chosen."""
+    if chosen is None:
+        return False
+    return (chosen.version, chosen.visible, chosen.expires_at) != (found.version, found.visible, found.expires_at)
 
 
 def _not_found(draft: Draft) -> RecordNotFound:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from indelible.backend.interface import Row, Selection
@@ -11,7 +11,7 @@ from indelible.base.canonical import check_text, loads
 from indelible.base.clock import ms_from_datetime
 from indelible.base.event import STATE_OPS, Op, PurgeReason
 from indelible.base.ids import id_text
-from indelible.base.plan import Draft
+from indelible.base.plan import Draft, Written
 from indelible.base.record import UNSET, Change, Namespace, ScopeFilter
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_when
@@ -29,6 +29,7 @@ NOT_REACHED = (
     "snapshots of the file system and blocks that a solid-state disk has remapped",
 )
 """What no deletion in this file can reach."""
+_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +77,18 @@ class Housekeeping(FactWrites):
         org_id: ScopeValue = UNSET,
         workspace_id: ScopeValue = UNSET,
     ) -> int:
-        """Append a tombstone for every memory that has expired.
+        """Append a tombstone for every memory that has expired. One that is given more time at this very moment stays.
 
         Returns:
             How many.
         """
-        selection = self._reach(check_filter(agent_id, user_id, org_id, workspace_id), expiry="expired")
-        return self._forget(self._engine.backend.select(selection))
+        scope = check_filter(agent_id, user_id, org_id, workspace_id)
+        return len(self._forget(lambda done: self._engine.backend.select(self._reach(scope, expiry="expired"))))
 
     def withdraw(self, source: str, since: int | datetime | None = None, derived: bool = False, restore: bool = False) -> int:
         """Forget everything a source wrote: every memory whose current state came from it. ``undo`` brings each back.
+
+        What somebody else edits at this very moment is judged by what it says then.
 
         Args:
             source: as it was given when writing.
@@ -100,11 +103,13 @@ class Housekeeping(FactWrites):
         check_text(source, "source", empty=False)
         if since is not None:
             check_when(since, "since")
-        rows = self._engine.backend.select(self._reach(expiry="all", hidden=bool(restore)))
-        chosen = [row for row in rows if loads(row.body).get("source") == source and _is_since(row, since)]
-        if derived:
-            chosen = _with_derived(rows, chosen, source)
-        return self._write_all([self._before(row, source, since) for row in chosen]) if restore else self._forget(chosen)
+
+        def choose(done: Sequence[Row]) -> list[Row]:
+            rows = self._engine.backend.select(self._reach(expiry="all", hidden=bool(restore)))
+            chosen = [row for row in rows if loads(row.body).get("source") == source and _is_since(row, since)]
+            return _with_derived(rows, chosen, source, done) if derived else chosen
+
+        return len(self._each(choose, lambda row: self._before(row, source, since)) if restore else self._forget(choose))
 
     def _before(self, row: Row, source: str, since: int | datetime | None) -> Draft:
         """What takes a record back to where it stood before a source wrote to it."""
@@ -135,6 +140,8 @@ class Housekeeping(FactWrites):
     ) -> Pruned:
         """Forget, or destroy, the memories that meet every given condition. Without ``dry_run=False`` it only counts.
 
+        What changes at this very moment goes only if it meets them as it then stands.
+
         Args:
             agent_id, user_id, org_id, workspace_id: this scope; ``None`` for those where it is not set.
             keywords: whose content holds all these words; of what is forgotten, any content that it ever had.
@@ -162,12 +169,19 @@ class Housekeeping(FactWrites):
             raise InvalidInput("prune changes nothing without confirm=True: look at the dry run, then say so")
         if not dry_run and hard and yes_i_really_want_to_delete is not True:
             raise InvalidInput("a hard prune cannot be undone: it needs yes_i_really_want_to_delete=True as well")
-        selection = self._reach(scope, expiry="expired" if expired_only else "all", hidden=bool(hard))
         query = None if keywords is None else parse_query(keywords)
         limit = None if before is None else ms_from_datetime(before, "before")
-        rows = [row for row in self._engine.backend.select(selection) if self._meets(row, query, limit)]
-        if not dry_run:
-            _ = self._purge_rows(rows, code) if hard else self._forget(rows)
+
+        def choose(done: Sequence[Row] = ()) -> list[Row]:
+            selection = self._reach(scope, expiry="expired" if expired_only else "all", hidden=bool(hard))
+            return [row for row in self._engine.backend.select(selection) if self._meets(row, query, limit)]
+
+        if dry_run:
+            rows = choose()
+        elif hard:
+            rows = self._each(choose, lambda row: _purge_of(row, self._within, code))
+        else:
+            rows = self._forget(choose)
         return Pruned(len(rows), tuple(id_text(row.standing.record) for row in rows[:SAMPLE]), not dry_run, bool(hard))
 
     def erase(
@@ -195,13 +209,23 @@ class Housekeeping(FactWrites):
             raise InvalidInput("erase needs a scope: give user_id=, agent_id=, org_id= or workspace_id=")
         code = PurgeReason(check_choice(reason, "reason", tuple(PurgeReason)))
         reach = narrowed(self._within, check_filter(*asked))
-        rows = self._engine.backend.select(Selection(namespace=None, scope=reach, now_ms=self._engine.now_ms(), expiry="all", hidden=True))
+        rows = self._everything(reach)
+        if confirm is True:
+            # Nothing but the scope decides, and no record ever changes that: what is edited meanwhile goes all the same, and what is
+            # added meanwhile is looked for once more.
+            found, rows = rows, []
+            for _ in range(_ROUNDS):
+                self._write_all([_purge_of(row, reach, code) for row in found])
+                rows += found
+                if not (found := self._everything(reach)):
+                    break
         namespaces: dict[Namespace, int] = {}
         for row in rows:
             namespaces[row.standing.namespace] = namespaces.get(row.standing.namespace, 0) + 1
-        if confirm is True:
-            self._purge_rows(rows, code)
         return Erased(len(rows), namespaces, confirm is True)
+
+    def _everything(self, reach: ScopeFilter) -> list[Row]:
+        return self._engine.backend.select(Selection(namespace=None, scope=reach, expiry="all", hidden=True))
 
     def _meets(self, row: Row, query: KeywordQuery | None, before_ms: int | None) -> bool:
         if before_ms is not None and row.standing.updated // 1000 >= before_ms:
@@ -219,20 +243,45 @@ class Housekeeping(FactWrites):
         reach = self._within if scope is None else narrowed(self._within, scope)
         return Selection(namespace=self._namespace, scope=reach, now_ms=self._engine.now_ms(), **more)  # type: ignore[arg-type]  # ours
 
-    def _forget(self, rows: Sequence[Row]) -> int:
-        drafts = [
-            Draft(Op.FORGET, row.standing.namespace, within=self._within, record=row.standing.record, if_missing="ignore") for row in rows
-        ]
-        return self._write_all(drafts)
+    def _forget(self, choose: Callable[[Sequence[Row]], list[Row]]) -> list[Row]:
+        return self._each(
+            choose,
+            lambda row: Draft(Op.FORGET, row.standing.namespace, within=self._within, record=row.standing.record, if_missing="ignore"),
+        )
 
-    def _write_all(self, drafts: list[Draft]) -> int:
+    def _each(self, choose: Callable[[Sequence[Row]], list[Row]], draft: Callable[[Row], Draft]) -> list[Row]:
+        """Write a draft for each record that is chosen, as long as it stands as it was chosen; of the others choose again.
+
+        Args:
+            choose: reads the records, given those that are done.
+            draft: what to write for one.
+
+        Returns:
+            The records that were changed, as they were.
+        """
+        done: list[Row] = []
+        while True:
+            gone = {row.standing.record for row in done}
+            rows = [row for row in choose(done) if row.standing.record not in gone]
+            drafts = [replace(draft(row), chosen=row.standing) for row in rows]
+            written = self._write_all(drafts)
+            for row, made, item in zip(rows, drafts, written, strict=True):
+                # A purge takes along what was under the same key.
+                if item.changed or (made.op is Op.PURGE and item.record is None):
+                    done.append(row)
+            if not any(item.stale for item in written):
+                return done
+
+    def _write_all(self, drafts: list[Draft]) -> list[Written]:
         written = self._engine.backend.append(drafts)
-        self._refresh_context([item.record for item in written if item.changed and item.record is not None])
-        return sum(item.changed for item in written)
+        changed = {item.record: item.standing for item in written if item.changed and item.record is not None}
+        back = [record for record, standing in changed.items() if standing is not None and standing.visible]
+        self._refresh_context(list(changed), back)
+        return written
 
-    def _purge_rows(self, rows: Sequence[Row], reason: PurgeReason) -> int:
-        drafts = [Draft(Op.PURGE, None, within=self._within, record=row.standing.record, reason=reason) for row in rows]
-        return self._write_all(drafts)
+
+def _purge_of(row: Row, within: ScopeFilter, reason: PurgeReason) -> Draft:
+    return Draft(Op.PURGE, None, within=within, record=row.standing.record, reason=reason)
 
 
 def _is_since(row: Row, since: int | datetime | None) -> bool:
@@ -249,8 +298,8 @@ def _changed_since(change: Change, since: int | datetime | None) -> bool:
     return change.at >= since if isinstance(since, datetime) else change.version >= since
 
 
-def _with_derived(rows: Sequence[Row], chosen: Sequence[Row], source: str) -> list[Row]:
-    parents = {source} | {id_text(row.standing.record) for row in chosen}
+def _with_derived(rows: Sequence[Row], chosen: Sequence[Row], source: str, done: Sequence[Row]) -> list[Row]:
+    parents = {source} | {id_text(row.standing.record) for row in (*chosen, *done)}
     found = list(chosen)
     taken = {row.standing.record for row in chosen}
     while True:
