@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, quality, recall, space, upkeep
+from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, quality, recall, space, upkeep
 from benchmarks.measuring import COLUMNS, Measurement, Plan, cells
 from indelible import __version__
 
@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
     "quality": quality.run,
     "langgraph_store": langgraph_store.run,
     "llamaindex": llamaindex.run,
+    "mcp_start": mcp_start.run,
 }
 BUSY = 0.7
 """Runnable processes in the last minute, from which on the machine does not count as quiet."""
