@@ -13,9 +13,9 @@ from llama_index.core.storage.chat_store.base import BaseChatStore
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 
 from indelible import Collection, MemoryStore
+from indelible.faces.threads import on_a_thread
 from llama_index_indelible.conversations import Conversations
 from llama_index_indelible.opening import PathLike, check_kept, labels_of, opened, path_of
-from llama_index_indelible.threads import on_a_thread
 
 ACTIVE = MessageStatus.ACTIVE
 When = int | datetime

@@ -8,7 +8,7 @@ from functools import partial
 from llama_index.core.schema import BaseNode
 from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInfo
 
-from llama_index_indelible.threads import on_a_thread
+from indelible.faces.threads import on_a_thread
 
 
 class AsyncDocumentStore(BaseDocumentStore):

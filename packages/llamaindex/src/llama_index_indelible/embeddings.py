@@ -10,7 +10,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 
 from indelible.embed import resolve_embedder
 from indelible.embed.callable_embedder import CallableEmbedder
-from llama_index_indelible.threads import on_a_thread
+from indelible.faces.threads import on_a_thread
 
 if TYPE_CHECKING:
     from indelible.embed.protocol import Embedder

@@ -9,8 +9,8 @@ from typing import Any
 from llama_index.core.storage.kvstore.types import DEFAULT_BATCH_SIZE, DEFAULT_COLLECTION, BaseKVStore
 
 from indelible import Delete, InvalidInput, MemoryStore, Put
+from indelible.faces.threads import on_a_thread
 from llama_index_indelible.opening import Kept, PathLike
-from llama_index_indelible.threads import on_a_thread
 
 
 class IndelibleKVStore(Kept, BaseKVStore):

@@ -16,9 +16,9 @@ from llama_index.core.utils import get_tokenizer
 
 from indelible import InvalidInput, Known, MemoryStore, memory_block
 from indelible.faces.store import ScopedView
+from indelible.faces.threads import on_a_thread
 from llama_index_indelible.messages import searched
 from llama_index_indelible.opening import PathLike, check_kept, opened, path_of
-from llama_index_indelible.threads import on_a_thread
 
 SessionField = Literal["agent_id", "user_id", "org_id", "workspace_id"]
 _ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "assistant", MessageRole.CHATBOT: "assistant", MessageRole.MODEL: "assistant"}

@@ -17,9 +17,9 @@ from llama_index.core.vector_stores.types import MetadataFilters, VectorStoreQue
 from indelible import Hit, InvalidInput
 from indelible.base.record import UNSET, Unset
 from indelible.faces.facts_read import FactReads
+from indelible.faces.threads import on_a_thread
 from llama_index_indelible.filters import conditions
 from llama_index_indelible.nodes import node_of_fact
-from llama_index_indelible.threads import on_a_thread
 from llama_index_indelible.vector_store import IndelibleVectorStore
 
 _WORDS = (VectorStoreQueryMode.TEXT_SEARCH, VectorStoreQueryMode.SPARSE)

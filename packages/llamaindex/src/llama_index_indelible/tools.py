@@ -15,9 +15,9 @@ from indelible import InvalidInput, MemoryStore
 from indelible.base.record import UNSET
 from indelible.faces.scoping import ScopeValue
 from indelible.faces.store import ScopedView
+from indelible.faces.threads import on_a_thread
 from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool, tool_view
 from llama_index_indelible.opening import PathLike, opened
-from llama_index_indelible.threads import on_a_thread
 
 TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
 READ_TOOLS = tuple(tool for tool in TOOLS if tool.read_only)

@@ -12,11 +12,11 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters, VectorStoreQuery, VectorStoreQueryResult
 
 from indelible import Collection, Delete, InvalidInput, MemoryStore, Record
+from indelible.faces.threads import on_a_thread
 from llama_index_indelible.filters import conditions
 from llama_index_indelible.nodes import node_of, put_of
 from llama_index_indelible.opening import PathLike, check_kept, labels_of, narrowed_scope, opened, path_of
 from llama_index_indelible.queries import check_options, search_arguments
-from llama_index_indelible.threads import on_a_thread
 
 When = int | datetime
 

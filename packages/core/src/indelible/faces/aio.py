@@ -17,6 +17,7 @@ from indelible.base.event import Event
 from indelible.errors import StoreClosed
 from indelible.faces.arguments import check_whole
 from indelible.faces.store import MemoryStore
+from indelible.faces.threads import to_its_end
 
 _RETURN_VIEWS = frozenset({"scope", "at", "collection", "memory", "below"})
 
@@ -48,14 +49,7 @@ class AsyncFace:
             future = asyncio.get_running_loop().run_in_executor(self._worker, partial(call, *args, **kwargs))
         except RuntimeError as error:
             raise StoreClosed("this store was closed: open it again") from error
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            # Wait for the call's end before letting the cancellation go on; its own error, if any, has nobody left to tell.
-            await asyncio.wait([future])
-            if not future.cancelled():
-                future.exception()
-            raise
+        return await to_its_end(future)
 
     def __repr__(self) -> str:
         return f"<async {self._face!r}>"

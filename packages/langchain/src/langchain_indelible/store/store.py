@@ -11,10 +11,10 @@ from langgraph.store.base import IndexConfig, Op, Result, TTLConfig
 
 from indelible import Collection, MemoryStore
 from indelible.errors import InvalidInput
+from indelible.faces.threads import on_a_thread
 from langchain_indelible.store.index import ItemIndex
 from langchain_indelible.store.operations import StoreBatch, check_ttl_config
 from langchain_indelible.store.sweeping import Sweeping
-from langchain_indelible.store.threads import on_a_thread
 from langchain_indelible.store.verbs import Verbs, When
 from langchain_indelible.store.versions import Versions
 

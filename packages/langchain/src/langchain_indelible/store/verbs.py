@@ -9,10 +9,10 @@ from typing import Any, Literal, cast
 
 from langgraph.store.base import NOT_PROVIDED, BaseStore, GetOp, NotProvided, Op, PutOp, SearchOp
 
+from indelible.faces.threads import on_a_thread
 from langchain_indelible.store.items import CheckedPut, IndelibleItem, IndelibleSearchItem
 from langchain_indelible.store.namespaces import Namespace
 from langchain_indelible.store.operations import StoreBatch
-from langchain_indelible.store.threads import on_a_thread
 
 When = int | datetime
 """A version, or a time with its timezone."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from langgraph.store.base import GetOp, PutOp
 
 from indelible import Collection, Delete
+from indelible.faces.threads import on_a_thread
 from langchain_indelible.store.items import ItemChange, change_of
 from langchain_indelible.store.namespaces import Namespace, check_namespace
-from langchain_indelible.store.threads import on_a_thread
 
 
 class Versions:

@@ -10,9 +10,10 @@ from langchain_indelible.testing.laws.namespaces import NamespaceLaws
 from langchain_indelible.testing.laws.search import SearchLaws
 from langchain_indelible.testing.laws.ttl import TtlLaws
 from langchain_indelible.testing.laws.values import ValueLaws
+from langchain_indelible.testing.laws.vectors import VectorLaws
 
 
-class StoreConformance(ValueLaws, NamespaceLaws, SearchLaws, FilterLaws, IndexLaws, BatchLaws, AsyncLaws, TtlLaws):
+class StoreConformance(ValueLaws, NamespaceLaws, SearchLaws, FilterLaws, IndexLaws, VectorLaws, BatchLaws, AsyncLaws, TtlLaws):
     """Every law. See ``langchain_indelible.testing``."""
 
     def test_each_difference_names_a_law(self) -> None:
