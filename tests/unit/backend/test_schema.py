@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,24 @@ def test_an_older_schema_is_brought_up_to_date(path: Path, steps: int) -> None:
         connection.execute(f"PRAGMA user_version={steps}")
     with closing(open_engine(path)) as backend:
         backend.append([put("a", "one")])
+        assert backend.verify().ok
+    with closing(sqlite3.connect(path)) as connection:
+        assert schema_of(connection) == made_by("schema.sql")
+
+
+def test_what_may_be_sent_again_is_known_after_an_update(path: Path) -> None:
+    """Schema 3 kept one write per idempotency key; the next has them all, from the log."""
+    draft = replace(put("a", "one"), idempotency_key="once")
+    with closing(open_engine(path)) as backend:
+        first = backend.append([draft, put("b", "two")])[0]
+    older = next(text for text in statements(script("migrations/0002_projections.sql")) if text.startswith("CREATE TABLE retry"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TABLE retry")
+        connection.execute(older)
+        connection.execute("CREATE INDEX retry_record ON retry(record)")
+        connection.execute("PRAGMA user_version=3")
+    with closing(open_engine(path)) as backend:
+        assert backend.append([draft])[0] == first._replace(changed=False)
         assert backend.verify().ok
     with closing(sqlite3.connect(path)) as connection:
         assert schema_of(connection) == made_by("schema.sql")

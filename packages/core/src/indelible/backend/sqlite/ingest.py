@@ -130,14 +130,14 @@ class Ingestion:
                 raise IntegrityFailure(f"record {record.hex()} comes without its text, and nothing purged it: import a full export")
 
     def _index_retries(self, new: list[Event]) -> None:
-        for event in new:
+        for version, event in enumerate(new, self._version - len(new) + 1):
             if event.op not in (Op.REMEMBER, Op.REVISE) or event.payload is None or '"idempotency_key":' not in event.payload.body:
                 continue
             fields = loads(event.payload.body)
             if "idempotency_key" in fields and not self._is_purged(event.record):
                 scope = Scope(*(fields.get(name) for name in Scope._fields))
                 slice_id = self._transaction.slice_id(tuple(fields.get("namespace", ())), scope)
-                self._connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], event.record))
+                self._connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, event.record))
 
     def _add_vectors(self, vectors: Iterable[tuple[bytes, int, PartVector]]) -> None:
         for device, seq, vector in vectors:

@@ -75,10 +75,10 @@ SELECT body FROM payload WHERE version = ?
 -- name: retried
 SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
 FROM retry r JOIN state s ON s.record = r.record AND s.live_to = 9223372036854775807
-WHERE r.slice = ? AND r.idempotency_key = ?
+WHERE r.slice = ? AND r.idempotency_key = ? ORDER BY r.version LIMIT 1
 
 -- name: add_retry
-INSERT OR IGNORE INTO retry(slice, idempotency_key, record) VALUES (?, ?, ?)
+INSERT INTO retry(slice, idempotency_key, version, record) VALUES (?, ?, ?, ?)
 
 -- name: written_since
 SELECT s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at

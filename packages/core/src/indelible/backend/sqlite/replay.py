@@ -124,13 +124,13 @@ def rebuild_views(transaction: Transaction) -> None:
         _write(transaction, standings(events))
     transaction.documents.refresh([row[0] for row in connection.execute(queries()["contextual_records"]).fetchall()])
     transaction.documents.drop_unused()
-    for record, body in connection.execute(
-        "SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') "
+    for version, record, body in connection.execute(
+        "SELECT e.version, e.record, p.body FROM event e JOIN payload p ON p.version = e.version WHERE e.op IN ('remember', 'revise') "
         "AND e.version IN "
         "(SELECT version FROM payload WHERE instr(body, '\"idempotency_key\":')) ORDER BY e.version"
     ).fetchall():
         fields = loads(body)
         if "idempotency_key" in fields:
             slice_id = transaction.slice_id(tuple(fields.get("namespace", ())), Scope(*(fields.get(name) for name in Scope._fields)))
-            connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], record))
+            connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, record))
     connection.execute(queries()["raise_epoch"])

@@ -13,7 +13,7 @@ from indelible.backend.sqlite.failures import translated
 from indelible.errors import SchemaMismatch, StoreUnavailable
 
 APPLICATION_ID = 0x696E6465  # "inde"
-MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql")
+MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql", "0004_retries.sql")
 SCHEMA_VERSION = len(MIGRATIONS)
 _SMALLEST_DATABASE = 512
 

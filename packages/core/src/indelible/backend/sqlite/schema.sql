@@ -92,12 +92,13 @@ CREATE INDEX state_slice ON state(slice, live_to, live_from) WHERE visible = 1;
 CREATE INDEX state_key ON state(slice, key, live_to) WHERE key IS NOT NULL;
 CREATE INDEX state_parent ON state(parent) WHERE parent IS NOT NULL;
 
--- Writes that may be sent again.
+-- Writes that may be sent again, and under which version each stands; after a merge a key may have several, and the first one answers.
 CREATE TABLE retry (
   slice           INTEGER NOT NULL,
   idempotency_key TEXT NOT NULL,
+  version         INTEGER NOT NULL,
   record          BLOB NOT NULL,
-  PRIMARY KEY (slice, idempotency_key)
+  PRIMARY KEY (slice, idempotency_key, version)
 ) WITHOUT ROWID;
 
 CREATE INDEX retry_record ON retry(record);

@@ -219,7 +219,7 @@ class Transaction:
         if event.idempotency_key is not None:
             standing = event.opens[0]
             slice_id = self.slice_id(standing.namespace, standing.scope)
-            self.connection.execute(self._sql["add_retry"], (slice_id, event.idempotency_key, event.record))
+            self.connection.execute(self._sql["add_retry"], (slice_id, event.idempotency_key, event.version, event.record))
         if event.vectors:
             self.add_vectors((event.version, vector) for vector in event.vectors)
         if event.vectors_of is not None:
