@@ -116,7 +116,7 @@ class Housekeeping(FactWrites):
         record = row.standing.record
         states = [change for change in changes_of(self._engine.backend.events(record=record)) if change.op in STATE_OPS]
         while states and states[-1].source == source and _changed_since(states[-1], since):
-            states.pop()
+            states = _without_last(states)
         last = states[-1] if states and loads(row.body).get("source") == source else None
         if last is None or last.record is None:
             return Draft(Op.FORGET, row.standing.namespace, within=self._within, record=record, if_missing="ignore")
@@ -290,6 +290,21 @@ def _is_since(row: Row, since: int | datetime | None) -> bool:
     if isinstance(since, datetime):
         return row.standing.updated // 1000 >= ms_from_datetime(since, "since")
     return row.standing.version >= since
+
+
+def _without_last(states: list[Change]) -> list[Change]:
+    """What stood before the last state; a restored one stands for the state that it brought back, and what lies between was undone."""
+    last = states.pop()
+    if last.op is Op.RESTORE:
+        while states and not _same_state(states[-1], last):
+            states.pop()
+        del states[-1:]
+    return states
+
+
+def _same_state(one: Change, other: Change) -> bool:
+    shown = [(it.content, it.metadata, it.value, it.source, it.parent) for it in (one.record, other.record) if it is not None]
+    return len(shown) == 2 and shown[0] == shown[1]
 
 
 def _changed_since(change: Change, since: int | datetime | None) -> bool:

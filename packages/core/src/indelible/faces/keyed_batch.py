@@ -129,7 +129,15 @@ class KeyedBatch:
 
     def _delete_draft(self, delete: Delete, place: Place) -> Draft:
         expected = check_optional_whole(delete.expected_version, "expected_version")
-        return Draft(Op.FORGET, place[0], self._collection.scope, key=place[1], expected_version=expected, if_missing="ignore")
+        return Draft(
+            Op.FORGET,
+            place[0],
+            self._collection.scope,
+            key=place[1],
+            fields=state_fields(source=delete.source),
+            expected_version=expected,
+            if_missing="ignore",
+        )
 
     def _touch_draft(self, touch: Touch, place: Place) -> Draft | None:
         expires_at = expiry_from_ttl(touch.ttl_ms, self._engine.now_ms())

@@ -45,11 +45,19 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Forget a key."""
+    """Forget a key.
+
+    Attributes:
+        key: which.
+        expected_version: only if the record is at this version.
+        namespace: labels below the collection's own.
+        source: who says so.
+    """
 
     key: str
     expected_version: int | None = None
     namespace: Namespace = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

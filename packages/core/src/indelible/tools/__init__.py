@@ -5,10 +5,14 @@ Describing and checking needs pydantic, ``pip install "indelible[tools]"``; it i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from indelible.tools.catalogue import (
+    ALL_TOOLS,
     EDIT,
     FACT_TOOLS,
     FEEDBACK,
+    FILES,
     FORGET,
     HISTORY,
     LIST,
@@ -29,10 +33,15 @@ from indelible.tools.scope import REQUIRED_FIELDS, tool_view
 from indelible.tools.toolbox import Toolbox, ToolResult
 from indelible.tools.withdrawal import withdraw
 
+if TYPE_CHECKING:
+    from indelible.tools.anthropic_tool import AnthropicMemoryTool
+
 __all__ = [
+    "ALL_TOOLS",
     "EDIT",
     "FACT_TOOLS",
     "FEEDBACK",
+    "FILES",
     "FORGET",
     "HISTORY",
     "LIST",
@@ -45,6 +54,7 @@ __all__ = [
     "SEARCH",
     "SEARCH_SEMANTIC",
     "TOOLS",
+    "AnthropicMemoryTool",
     "Argument",
     "Call",
     "Held",
@@ -59,3 +69,12 @@ __all__ = [
     "tool_view",
     "withdraw",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Anthropic's client is loaded only by those who use it.
+    if name == "AnthropicMemoryTool":
+        from indelible.tools.anthropic_tool import AnthropicMemoryTool
+
+        return AnthropicMemoryTool
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from indelible.tools import verbs
+from indelible.tools import files, verbs
 from indelible.tools.description import Argument, MemoryTool
 
 MOST_RESULTS = 50
@@ -135,3 +135,28 @@ RECALL_FACT = MemoryTool(
     idempotent=True,
 )
 FACT_TOOLS = (REMEMBER_FACT, RECALL_FACT)
+
+FILES = MemoryTool(
+    "memory",
+    "Keep files of notes",
+    "Keep notes in text files under /memories, for later conversations: view what is there before you start, keep it up to date.",
+    (
+        Argument("command", Literal["view", "create", "str_replace", "insert", "delete", "rename"], "What to do."),
+        Argument("path", str, "The file or directory, such as /memories/notes.txt; for all commands but rename.", None),
+        Argument("view_range", list[int], "For view: first and last line, -1 for the end.", None, items=2),
+        Argument("file_text", str, "For create: what the file says.", None),
+        Argument("old_str", str, "For str_replace: a piece of the file that occurs once.", None),
+        Argument("new_str", str, "For str_replace: what it becomes.", None),
+        Argument("insert_line", int, "For insert: after which line, 0 for the beginning.", None),
+        Argument("insert_text", str, "For insert: the new lines.", None),
+        Argument("old_path", str, "For rename: what it is called.", None),
+        Argument("new_path", str, "For rename: what it shall be called.", None),
+    ),
+    files.run,
+    destructive=True,
+    reads=lambda arguments: arguments["command"] == "view",
+    kept=("command", "old_str", "old_path"),
+    check=files.check,
+)
+"""Anthropic's memory tool, for any model: described here for those that do not know it by name."""
+ALL_TOOLS = (*TOOLS, *FACT_TOOLS, FILES)

@@ -70,6 +70,7 @@ class MemoryTool:
         verb: takes a ``Call`` and the arguments; returns JSON, or text to be shown as it is.
         reads: whether a call with these arguments changes nothing, for a tool that both reads and writes.
         kept: names of arguments that nobody will read as a memory, such as an id; they are not screened.
+        check: raises ``InvalidInput`` for arguments of the right types that the tool refuses all the same, before anything is decided.
     """
 
     name: str
@@ -82,6 +83,7 @@ class MemoryTool:
     idempotent: bool = False
     reads: Callable[[Mapping[str, Any]], bool] | None = None
     kept: tuple[str, ...] = field(default=("id",))
+    check: Callable[[Mapping[str, Any]], object] | None = None
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -121,10 +123,13 @@ class MemoryTool:
             if argument.default is UNSET and argument.name not in arguments:
                 raise InvalidInput(f"{self.name} needs {argument.name}: {argument.description}")
         try:
-            return model.model_validate(dict(arguments)).model_dump(exclude_unset=True)
+            found = model.model_validate(dict(arguments)).model_dump(exclude_unset=True)
         except ValidationError as error:
             problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors(include_url=False))
             raise InvalidInput(f"{self.name}: " + "; ".join(problems)) from None
+        if self.check is not None:
+            self.check(found)
+        return found
 
     def is_read(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call with these arguments changes nothing."""

@@ -19,7 +19,7 @@ from indelible.base.canonical import encode
 from indelible.base.record import Record
 from indelible.errors import InvalidInput, RecordNotFound
 from indelible.faces.store import ScopedView
-from indelible.tools.catalogue import FACT_TOOLS, TOOLS
+from indelible.tools.catalogue import ALL_TOOLS
 from indelible.tools.description import Call, MemoryTool
 
 NAMESPACE = ("indelible", "quarantine")
@@ -58,7 +58,7 @@ class Quarantine:
         ...     print(held.id, held.tool, held.arguments, held.reasons)
     """
 
-    def __init__(self, view: ScopedView, tools: Iterable[MemoryTool] = (*TOOLS, *FACT_TOOLS)) -> None:
+    def __init__(self, view: ScopedView, tools: Iterable[MemoryTool] = ALL_TOOLS) -> None:
         self._view = view
         self._tools = {tool.name: tool for tool in tools}
         self._kept = view.collection(*NAMESPACE)

@@ -159,7 +159,7 @@ def _mapping(arguments: object, name: str) -> Mapping[str, Any]:
     if isinstance(arguments, str):
         if len(arguments) > LONGEST_ARGUMENTS:
             raise InvalidInput(f"the arguments of {name} have {len(arguments)} characters, the limit is {LONGEST_ARGUMENTS}: shorten them")
-        arguments = loads_foreign(arguments, f"the arguments of {name}") if arguments.strip() else None
+        arguments = loads_foreign(arguments, f"what {name} was given") if arguments.strip() else None
     if arguments is None:
         return {}
     if not isinstance(arguments, Mapping):
