@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from indelible.backend.interface import Backend, Found, Mark, Row, Selection
 from indelible.backend.sqlite import SqliteBackend
+from indelible.backend.sqlite.documents import Documents
+from indelible.backend.sqlite.transaction import Transaction
 from indelible.base.canonical import dumps
 from indelible.base.draft import Draft, PartVector, Written
 from indelible.base.event import Event, Op
@@ -165,14 +168,41 @@ class BringsBackAPurgedRecord(ReferenceBackend):
         return super().append([replace(draft, op=Op.FORGET, if_missing="ignore") if draft.op is Op.PURGE else draft for draft in drafts])
 
 
-class LeavesKeywordText(SqliteBackend):
-    """Has a second index that no purge reaches."""
+class _KeepsDocuments(Documents):
+    """Index documents of which a purge takes only the vectors."""
 
-    def append(self, drafts: Sequence[Draft]) -> list[Written]:
-        for draft in drafts:
-            if draft.fields and "content" in draft.fields:
-                self.setting(f"words of {self.mark().version + 1}", TextIndexer().index(draft.fields["content"])[0].replace(" ", "-"))
-        return super().append(drafts)
+    def drop_record(self, record: bytes) -> None:
+        self._keeps = True
+        super().drop_record(record)
+        self._keeps = False
+
+    def unindex(self, doc: int) -> None:
+        if not getattr(self, "_keeps", False):
+            super().unindex(doc)
+
+
+class LeavesKeywordText(SqliteBackend):
+    """Purges everything but what the keyword index holds: the words of a document and the index's own entries for them."""
+
+    def _transaction(self, connection: Connection) -> Transaction:
+        transaction = super()._transaction(connection)
+        transaction.documents = _KeepsDocuments(connection, self._indexer)
+        return transaction
+
+
+class LeavesIndexEntries(SqliteBackend):
+    """Deletes the documents of a purge, but not the full-text index's own entries for their words."""
+
+    def _transaction(self, connection: Connection) -> Transaction:
+        transaction = super()._transaction(connection)
+        transaction.documents = _KeepsEntries(connection, self._indexer)
+        return transaction
+
+
+class _KeepsEntries(Documents):
+    def drop_record(self, record: bytes) -> None:
+        self._connection.execute("DELETE FROM keyword WHERE record = ?", (record,))
+        super().drop_record(record)
 
 
 class ReadsAStaleCache(SqliteBackend):
