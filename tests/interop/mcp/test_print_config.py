@@ -115,12 +115,17 @@ WITHOUT_SDK = "import sys\nfor name in ('mcp', 'mcp_types', 'uvicorn', 'starlett
 
 
 def test_without_the_sdk(tmp_path: Path) -> None:
-    """Standard input and output need none of it; HTTP names the extra."""
+    """Standard input and output need none of it; HTTP names the extra, and so does whatever lacks pydantic."""
     run = ["-c", WITHOUT_SDK + COMMAND[3], "mcp", "--db", str(tmp_path / "memory.db")]
     request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     variables = environment(INDELIBLE_MCP_TOKEN="x" * 32)
     done = subprocess.run([COMMAND[0], *run], input=request, capture_output=True, text=True, timeout=60, env=variables, check=True)
     assert len(json.loads(done.stdout)["result"]["tools"]) == 13
     done = subprocess.run([COMMAND[0], *run, "--http"], capture_output=True, text=True, timeout=60, env=variables, check=False)
+    assert done.returncode == 7
+    assert 'pip install "indelible[mcp]"' in done.stderr
+    hidden = "import importlib.util as u\nfind = u.find_spec\nu.find_spec = lambda name: None if name == 'pydantic' else find(name)\n"
+    run[1] = hidden + COMMAND[3]
+    done = subprocess.run([COMMAND[0], *run], capture_output=True, text=True, timeout=60, env=variables, check=False)
     assert done.returncode == 7
     assert 'pip install "indelible[mcp]"' in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from indelible.base.canonical import check_text
 from indelible.base.record import SCOPE_FIELDS, UNSET, ScopeFilter, check_scope_value
 from indelible.cli.call import DB_HELP, Call, by_name, flag_of, variable_of
-from indelible.errors import InvalidInput, StoreUnavailable
+from indelible.errors import InvalidInput, MissingExtra, StoreUnavailable
 from indelible.mcp.clients import CLIENTS, settings_for
 from indelible.mcp.gate import LOOPBACK, TOKEN_VARIABLE, token_from
 from indelible.mcp.options import Options
@@ -85,6 +86,8 @@ def _serve_stdio(call: Call, options: Options) -> None:
     from indelible.mcp.service import Service
     from indelible.mcp.stdio import serve
 
+    if find_spec("pydantic") is None:  # looked for and not imported: that would make every start wait
+        raise MissingExtra('the server needs the package pydantic: pip install "indelible[mcp]", or "indelible[tools]" without HTTP')
     _check_there(call, options)
     with call.store() as store:
         serve(Service(store, options))
