@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -21,15 +20,18 @@ async def on_a_thread(call: Callable[[], T]) -> T:
 async def to_its_end(running: asyncio.Future[T]) -> T:
     """Wait for something that is under way and must not be cut.
 
-    A cancellation, also a repeated one, is seen once it has ended: whoever sees it knows that nothing is under way any more, so that no
-    lock is taken and no write half done.
+    A cancellation is seen once it has ended: whoever sees it knows that nothing is under way any more, so that no lock is taken and no
+    write half done. Who does not want to wait for that cancels again, and leaves at once; the call ends by itself all the same.
     """
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        while not running.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([running])
-        if not running.cancelled():
-            running.exception()  # nobody is left to be told
+        running.add_done_callback(_heard)
+        await asyncio.wait([running])
         raise
+
+
+def _heard(ended: asyncio.Future[Any]) -> None:
+    """Take its error, which nobody is left to be told, so that it is no warning either."""
+    if not ended.cancelled():
+        ended.exception()
