@@ -230,11 +230,43 @@ class _Named:
 
     @property
     def name(self) -> str:
-        for attribute in ("model_name", "model", "name", "__name__"):
-            found = getattr(self.model, attribute, None)
-            if isinstance(found, str) and found:
-                return found
-        return type(self.model).__name__
+        return model_name(self.model)
+
+
+def model_name(model: object) -> str:
+    """What a model calls itself, for messages and the audit log."""
+    for attribute in ("model_name", "model", "name", "__name__"):
+        found = getattr(model, attribute, None)
+        if isinstance(found, str) and found:
+            return found
+    return type(model).__name__
+
+
+def note_call(verb: str, model: object, about: str) -> None:
+    """Note a successful call of a model in the audit log; one of the mock is not noted.
+
+    Args:
+        verb: the function that asked it.
+        model: the model.
+        about: how much was sent, without any of it.
+    """
+    if not isinstance(model, MockModel):
+        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {verb} {model_name(model)}: {about}"
+        with _audit_lock:
+            _audit.append(escape_line(line))
+
+
+def check_gate(gate: Gate | None, prompt: str) -> None:
+    """Let a gate look at a prompt.
+
+    Raises:
+        InvalidInput: the gate cannot be called.
+        PolicyError: it refused.
+    """
+    if gate is not None and not callable(gate):
+        raise InvalidInput(f"a gate must be callable with the prompt, got {type(gate).__name__}")
+    if gate is not None and gate(prompt) is False:
+        raise PolicyError("the gate refused this prompt; the model was not called")
 
 
 def _text(reply: Any) -> str:
@@ -260,17 +292,11 @@ def _check_prompt(prompt: object) -> str:
 
 
 def _asked(prompt: str, model: Callable[[str], str], gate: Gate | None, used: tuple[str | Record, ...], left_out: int) -> Answer:
-    if gate is not None and not callable(gate):
-        raise InvalidInput(f"a gate must be callable with the prompt, got {type(gate).__name__}")
-    if gate is not None and gate(prompt) is False:
-        raise PolicyError("the gate refused this prompt; the model was not called")
+    check_gate(gate, prompt)
     named = model if isinstance(model, _Named) else _Named(model, model)
     try:
         value = named(prompt)
     except Exception as error:
         raise ModelError(f"the model {named.name} failed: {type(error).__name__}: {error}") from error
-    if not isinstance(named.model, MockModel):
-        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} ask {named.name}: {len(prompt)} characters, {len(used)} memories"
-        with _audit_lock:
-            _audit.append(escape_line(line))
+    note_call("ask", named.model, f"{len(prompt)} characters, {len(used)} memories")
     return Answer(value, prompt, used, left_out)

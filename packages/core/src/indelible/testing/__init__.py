@@ -9,5 +9,6 @@ from indelible.testing.embedder import HashEmbedder
 from indelible.testing.fakes import FakeClock, FlakyBackend, ScriptedModel, SequentialIds
 from indelible.testing.reference import ReferenceBackend
 from indelible.testing.reference_log import Medium
+from indelible.testing.tool_model import ScriptedToolModel
 
-__all__ = ["FakeClock", "FlakyBackend", "HashEmbedder", "Medium", "ReferenceBackend", "ScriptedModel", "SequentialIds"]
+__all__ = ["FakeClock", "FlakyBackend", "HashEmbedder", "Medium", "ReferenceBackend", "ScriptedModel", "ScriptedToolModel", "SequentialIds"]

@@ -26,6 +26,7 @@ from indelible.tools.catalogue import (
     TOOLS,
 )
 from indelible.tools.description import Argument, Call, MemoryTool
+from indelible.tools.loop import Message, Reply, ToolAnswer, ToolModel, ToolUse, ask_with_tools
 from indelible.tools.policy import Policy, ToolCall
 from indelible.tools.quarantine import Held, Quarantine
 from indelible.tools.schema import schema, schemas
@@ -59,11 +60,17 @@ __all__ = [
     "Call",
     "Held",
     "MemoryTool",
+    "Message",
     "Policy",
     "Quarantine",
+    "Reply",
+    "ToolAnswer",
     "ToolCall",
+    "ToolModel",
     "ToolResult",
+    "ToolUse",
     "Toolbox",
+    "ask_with_tools",
     "schema",
     "schemas",
     "tool_view",
