@@ -35,12 +35,14 @@ class Wire:
     Args:
         path: the store's file.
         *options: of the server.
+        program: what its process runs first.
         **variables: for its environment.
     """
 
-    def __init__(self, path: Path, *options: str, **variables: str) -> None:
+    def __init__(self, path: Path, *options: str, program: str = "", **variables: str) -> None:
+        python, *safely, main, verb = COMMAND
         self.process = subprocess.Popen(
-            [*COMMAND, "--db", str(path), *options],
+            [python, *safely, program + main, verb, "--db", str(path), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 from pathlib import Path
@@ -169,6 +170,47 @@ def test_what_others_print_does_not_reach_the_wire(tmp_path: Path) -> None:
     )  # fmt: skip
     assert len(json.loads(done.stdout)["result"]["tools"]) == 13
     assert "noise" in done.stderr
+
+
+def test_ten_thousand_random_messages(tmp_path: Path) -> None:
+    """One process is sent them all, the last is answered, and its store verifies."""
+    path = tmp_path / "memory.db"
+    chance = random.Random(7)
+    lines = [json.dumps(_message(chance, number)) for number in range(10_000)]
+    lines.append(json.dumps({"jsonrpc": "2.0", "id": "last", "method": "tools/list"}))
+    done = subprocess.run(
+        [*COMMAND, "--db", str(path), *BOUND],
+        input="\n".join(lines), capture_output=True, encoding="utf-8", timeout=300, env=environment(), check=True,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[-1]["id"] == "last"
+    assert len(answers[-1]["result"]["tools"]) == 13
+    assert done.stderr == ""
+    assert {answer["error"]["code"] for answer in answers if "error" in answer} <= {-32600, -32601, -32602, -32002}
+    with MemoryStore(path) as store:
+        assert store.verify().ok
+
+
+def _message(chance: random.Random, number: int) -> object:
+    """A message that may be good, or be spoilt anywhere."""
+    tools = ["remember", "search", "edit", "forget", "history", "feedback", "forget_expired", "prune", "health", "export"]
+    names = ["content", "query", "id", "limit", "filters", "metadata", "ttl_ms", "vote", "user_id", "top_k", "topic", "dry_run", "x"]
+    arguments = {chance.choice(names): _value(chance, 3) for _ in range(chance.randrange(4))}
+    params = {"name": "memory_" + chance.choice(tools), "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    if chance.random() < 0.2:
+        message[chance.choice(list(message))] = _value(chance, 2)
+    return _value(chance, 3) if chance.random() < 0.05 else message
+
+
+def _value(chance: random.Random, depth: int) -> object:
+    """Any JSON."""
+    kind = chance.randrange(9 if depth else 7)
+    if kind == 7:
+        return [_value(chance, depth - 1) for _ in range(chance.randrange(3))]
+    if kind == 8:
+        return {chance.choice(["a", "path", "op", "", "\ud800"]): _value(chance, depth - 1) for _ in range(chance.randrange(3))}
+    return [None, True, chance.randrange(-5, 60), 10**30, 1.5, chance.choice(["", "tea", "up", "\x00", "\ud800", "\u202e", "%"]), -1][kind]
 
 
 JSON = st.recursive(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from indelible.errors import InvalidInput
+from indelible.errors import InvalidInput, MissingExtra
 from indelible.faces.known import memory_block
 from indelible.faces.store import ScopedView
 
@@ -42,6 +42,9 @@ def prompt(view: ScopedView, name: str, arguments: Mapping[str, Any]) -> dict[st
     task = arguments.get("task")
     if not isinstance(task, str) or not task.strip():
         raise InvalidInput("task is missing: say what is to be done")
-    known = memory_block(task, view, max_tokens=TOKENS).tagged
+    try:
+        known = memory_block(task, view, max_tokens=TOKENS).tagged
+    except MissingExtra:  # without a model: what was written last
+        known = memory_block(None, view, max_tokens=TOKENS).tagged
     text = "\n\n".join(part for part in (_HOW, known or "Nothing is known yet.", f"The task: {task}") if part)
     return {"description": PROMPTS[0]["description"], "messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
