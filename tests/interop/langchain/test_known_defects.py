@@ -109,8 +109,8 @@ STORE = {
     "whole namespaces read in pages missed items": "test_store_graphs.test_pages_of_a_hundred_reach_everything",
     "a node's own store was another than the tools'": "test_store_graphs.test_an_agent_s_tools_reach_it",
     "two models' vectors were mixed": "test_store.test_another_model_is_refused",
-    "stored data could name code to run": "tests.architecture.test_langchain_package.test_it_neither_unpickles_nor_connects",
-    "statements were put together from text": "tests.architecture.test_langchain_package.test_it_has_no_statements_of_an_engine",
+    "stored data could name code to run": "tests.architecture.test_langchain_package.test_the_package_keeps_the_rule",
+    "statements were put together from text": "tests.architecture.test_langchain_package.test_the_package_keeps_the_rule",
 }
 """Of LangGraph's stores, what takes more than one store or process."""
 LANGMEM = {
