@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from indelible import Collection, InvalidInput, MemoryStore, Mmr, Part, Record
+from indelible.search.fusion import clear_balance
 from indelible.testing import HashEmbedder
 
 TEXTS = {"a": ("red fox", "x"), "b": ("a fox in the snow", "x"), "c": ("blue whale", "y"), "d": ("lazy dog", None)}
@@ -73,13 +74,15 @@ def test_what_nobody_embedded_is_narrowed_too() -> None:
 
 
 def test_balance_goes_from_words_to_meaning(notes: Collection) -> None:
-    """0 is the keyword channel alone and needs no model, 1 the cosines alone, and without it both count alike."""
+    """0 is the keyword channel alone and needs no model, 1 the cosines alone; without it meaning counts by how clearly it answers."""
     by_words = notes.search("foxes", mode="hybrid", balance=0.0)
     assert {hit.why for hit in by_words} == {("keyword",)}
     assert keys(by_words) == ["a", "b"]
     meant = [(hit.record.key, hit.score) for hit in notes.search("red fox", mode="semantic")]
     assert [(hit.record.key, hit.rank_score) for hit in notes.search("red fox", mode="hybrid", balance=1.0)] == meant
-    assert notes.search("fox", mode="hybrid", balance=0.5) == notes.search("fox", mode="hybrid")
+    clear = clear_balance([hit.score or 0.0 for hit in notes.search("fox", mode="semantic")])
+    assert 0 < clear < 1
+    assert notes.search("fox", mode="hybrid", balance=clear) == notes.search("fox", mode="hybrid")
     bare = MemoryStore(":memory:").collection("bare")
     bare.put("k", "The foxes of winter")
     assert keys(bare.search("who is the fox?", mode="hybrid", balance=0.0)) == ["k"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from indelible.errors import InvalidInput
 from indelible.search.keyword import (
     MAX_ALTERNATIVES,
+    UNSEEN,
     Bm25,
     CorpusStats,
     KeywordQuery,
@@ -269,3 +270,27 @@ def test_a_corpus_of_another_query_is_refused() -> None:
     """Document frequencies belong to the terms they were counted for."""
     with pytest.raises(InvalidInput, match="2 terms, the query has 1"):
         rank(parse_query("a"), [(1, "a")], scoring="bm25", corpus=CorpusStats(1, 1.0, (1, 1)))
+
+
+@given(st.integers(0, 60), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 5000)), min_size=1, max_size=5), st.integers(0, 500))
+def test_a_score_is_a_share_of_what_is_asked_for(n: int, terms: list[tuple[int, int]], length: int) -> None:
+    """From 0 to 1, above 0 exactly for hits, and only with every term beyond number near 1."""
+    frequencies = tuple(min(frequency, n) for frequency, _ in terms)
+    found = tuple(count if frequency else 0 for frequency, (_, count) in zip(frequencies, terms, strict=True))
+    bm25 = Bm25(n, 10.0, frequencies)
+    share = bm25.share(bm25.score(found, length))
+    assert 0 <= share <= 1
+    assert (share > 0) == any(found)
+    if any(frequencies):
+        everything = tuple(10**9 if frequency else 0 for frequency in frequencies)
+        assert bm25.share(bm25.score(everything, 10)) >= share
+
+
+def test_a_word_that_nobody_holds_counts_for_half() -> None:
+    """What cannot be answered makes the shares small, and does not make them nothing."""
+    known, half = Bm25(10, 5.0, (2,)), Bm25(10, 5.0, (2, 0))
+    score = known.score((1,), 5)
+    assert half.score((1, 0), 5) == score
+    assert half.whole == pytest.approx(known.whole + UNSEEN * (half.k1 + 1) * half.idf[1])
+    assert 0 < half.share(score) < known.share(score) < 1
+    assert Bm25(0, 0.0, ()).share(0.0) == 0.0

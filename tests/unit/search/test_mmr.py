@@ -112,6 +112,16 @@ def test_faulty_input(query: Any, vectors: Any, settings: dict[str, Any]) -> Non
         mmr(query, vectors, **settings)
 
 
+def test_relevance_of_another_kind() -> None:
+    """It takes the place of the cosine to the query, and variety is judged as before."""
+    rows = [[1.0, 0.0], [1.0, 0.01], [0.0, 1.0]]
+    assert mmr([1, 0], rows, limit=3, balance=1.0, relevance=[0.1, 0.2, 0.3]) == [2, 1, 0]
+    assert mmr([1, 0], rows, limit=3, balance=0.5, relevance=[1.0, 0.9, 0.2]) == [0, 2, 1]
+    for wrong in ([0.1, 0.2], [[0.1, 0.2, 0.3]], [0.1, 0.2, float("nan")]):
+        with pytest.raises(InvalidInput):
+            mmr([1, 0], rows, limit=3, relevance=wrong)  # type: ignore[arg-type]  # wrong ones are the point
+
+
 @given(TEXTS, st.sampled_from([0.3, 0.5, 0.9, 1.0]))
 def test_near_duplicates(items: list[tuple[int, list[str]]], threshold: float) -> None:
     """A subsequence; what is kept is unlike all kept before it, what is dropped is like one of them."""

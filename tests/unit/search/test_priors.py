@@ -53,9 +53,14 @@ def test_an_upvote_never_lowers(scored: list[tuple[int, float]], data: st.DataOb
 
 @given(SCORED)
 def test_units(scored: list[tuple[int, float]]) -> None:
-    """On keyword scores a shift is a share of the best, so a gap wider than that share is never closed."""
-    assert unit_of(scored, "semantic") == unit_of(scored, "hybrid") == 1.0
-    assert unit_of(scored, "keyword") == max((score for _, score in scored), default=1.0)
+    """On keyword and fused scores a shift is a share of the best, so a gap wider than that share is never closed."""
+    assert unit_of(scored, "semantic") == 1.0
+    assert unit_of(scored, "keyword") == unit_of(scored, "hybrid") == (max((score for _, score in scored), default=1.0) or 1.0)
+
+
+def test_where_nothing_has_a_score_a_shift_is_itself() -> None:
+    """Fused scores are all 0 where no word was found and meaning said nothing: votes still order them."""
+    assert unit_of([(1, 0.0), (2, 0.0)], "hybrid") == 1.0
 
 
 def test_votes_on_term_frequencies() -> None:

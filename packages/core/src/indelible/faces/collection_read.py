@@ -228,7 +228,8 @@ class CollectionReads:
             unscored: after what was ranked by meaning, also what has no vector, in the order of ``list``.
             keys: only these.
             parent: only what came from this one.
-            balance: what meaning counts against words in a hybrid search, 0 words alone, 1 meaning alone; both alike if not given.
+            balance: what meaning counts against words in a hybrid search, 0 words alone, 1 meaning alone; if not given, as clear as
+                meaning answers.
         """
         selection = self._selection(self._namespace, as_of=as_of, prefix=bool(prefix), expiry="all" if include_expired else "live")
         request = Request.of(

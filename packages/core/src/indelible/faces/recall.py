@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -21,8 +21,9 @@ from indelible.faces.vector_cache import Vectors, arrange
 from indelible.faces.word_cache import Counts
 from indelible.search.filter_tree import Filter
 from indelible.search.filters import equalities, matches
-from indelible.search.fusion import reciprocal_rank_fusion
+from indelible.search.fusion import CROWD, clear_balance, fuse
 from indelible.search.keyword import (
+    Bm25,
     CorpusStats,
     KeywordQuery,
     count_documents,
@@ -83,13 +84,20 @@ def _narrowed(selection: Selection, request: Request) -> Selection:
 
 @dataclass(slots=True)
 class _Candidates:
-    """What the channels found: versions in order with scores, and what is known of each."""
+    """What the channels found: versions in order with scores, and what is known of each.
+
+    Attributes:
+        shares: of hits of the keyword channel of hybrid, how much of the query each holds.
+        clear: how much meaning should count in hybrid, by the vectors of the whole slice.
+    """
 
     ranked: list[tuple[int, float]]
     records: dict[int, bytes]
     cosines: dict[int, float]
     parts: dict[int, str]
     channels: dict[int, tuple[str, ...]]
+    shares: dict[int, float] = field(default_factory=dict)
+    clear: float = 0.0
 
 
 class Recall:
@@ -147,11 +155,15 @@ class Recall:
         words = self._by_words(selection, request, allowed)
         meaning = self._by_meaning(selection, request, allowed, POOL, words)
         depth = max(POOL, request.depth or 0)
-        semantic_rank = [version for version, _ in meaning.ranked[:depth]]
-        weights = None if request.balance is None else [1.0 - request.balance, request.balance]
-        fused = reciprocal_rank_fusion([[version for version, _ in words.ranked[:depth]], semantic_rank], weights=weights)
+        found = dict.fromkeys(version for channel in (words, meaning) for version, _ in channel.ranked[:depth])
+        known = words.cosines | meaning.cosines
+        fused = fuse(
+            {version: words.shares[version] for version in found if version in words.shares},
+            {version: known[version] for version in found if version in known},
+            balance=meaning.clear if request.balance is None else request.balance,
+        )
         channels = {version: words.channels.get(version, ()) + meaning.channels.get(version, ()) for version, _ in fused}
-        return _Candidates(fused, words.records | meaning.records, words.cosines | meaning.cosines, words.parts | meaning.parts, channels)
+        return _Candidates(fused, words.records | meaning.records, known, words.parts | meaning.parts, channels)
 
     # The keyword channel
 
@@ -163,7 +175,11 @@ class Recall:
         # Filters narrow the hits, not the statistics, which are those of the whole slice.
         counted = [item for item in found.counted if allowed is None or item[0] in allowed]
         ranked = rank_counted(query, counted, scoring=scoring, corpus=found.stats)
-        return _Candidates(ranked, found.records, {}, {}, {version: ("keyword",) for version, _ in ranked})
+        candidates = _Candidates(ranked, found.records, {}, {}, {version: ("keyword",) for version, _ in ranked})
+        if hybrid and found.stats is not None:
+            bm25 = Bm25(found.stats.n, found.stats.average_length, found.stats.document_frequencies)
+            candidates.shares = {version: bm25.share(score) for version, score in ranked}
+        return candidates
 
     def _counted(self, selection: Selection, query: KeywordQuery, scoring: Literal["tf", "bm25"]) -> Counts:
         """The documents that hold a query's words: from what this process has read of the slice, or through the backend's index."""
@@ -199,12 +215,20 @@ class Recall:
         most = None if request.has_priors else needed
         order, cosines, rows = vectors.nearest(query, most=most, least=request.min_score, wanted=self._wanted(vectors, selection, allowed))
         versions = vectors.versions[order].tolist()
+        clear = 0.0
+        if also is not None and request.balance is None:
+            # As with the statistics of words, filters and bounds narrow the hits and not what is read off the slice.
+            crowd = cosines[:CROWD]
+            if allowed is not None or request.min_score is not None:
+                _, crowd, _ = vectors.nearest(query, most=CROWD, least=None, wanted=self._wanted(vectors, selection, None))
+            clear = clear_balance(crowd.tolist())
         return _Candidates(
             list(zip(versions, cosines.tolist(), strict=True)),
             {version: vectors.records[i] for version, i in zip(versions, order.tolist(), strict=True)},
             dict(zip(versions, cosines.tolist(), strict=True)),
             {version: vectors.parts[row] for version, row in zip(versions, rows.tolist(), strict=True)},
             dict.fromkeys(versions, ("semantic",)),
+            clear=clear,
         )
 
     def _vectors(self, selection: Selection, space: Space) -> Vectors:
@@ -303,7 +327,11 @@ class Recall:
                 first.setdefault(row.version, row.data)
         matrix = np.stack([np.frombuffer(first.get(v, bytes(4 * space.dim)), "<f4") for v, _ in pool]) if pool else np.zeros((0, space.dim))
         most = len(pool) if request.depth is None else min(request.depth, len(pool))
-        order = mmr(self._query_vector(request), matrix, limit=most, balance=wanted.balance)
+        relevance = None
+        if request.mode == "hybrid" and pool and pool[0][1] > 0:
+            # On the scale of cosines, where the best is near 1.
+            relevance = [score / pool[0][1] for _, score in pool]
+        order = mmr(self._query_vector(request), matrix, limit=most, balance=wanted.balance, relevance=relevance)
         return [pool[index] for index in order] + rest
 
     # Records

@@ -26,6 +26,9 @@ a text is ignored. An ``all`` query keeps every term, and only ``find_tokens`` s
 STEM_MARK: Final = "\u02e2"
 """Stands before a stem in an index: a raised s, a letter to every engine, which NFKC turns into an ``s``, so no token holds it."""
 
+UNSEEN: Final = 0.5
+"""How much a word that no document of the slice holds counts in what a query asks for. Fixed together with the constants of ``fusion``."""
+
 Phrase = tuple[str, ...]
 
 
@@ -269,6 +272,20 @@ class Bm25:
         return sum(
             (idf * count * (self.k1 + 1.0) / (count + held_back) for idf, count in zip(self.idf, counts, strict=True) if count), start=0.0
         )
+
+    @property
+    def whole(self) -> float:
+        """What a document would score that held every term beyond number; a term that no document holds counts for ``UNSEEN`` of its idf.
+
+        So a query of which the slice knows little gives small shares of it, and one that no document could answer in full large ones.
+        """
+        held = sum((idf if df else UNSEEN * idf for idf, df in zip(self.idf, self.document_frequencies, strict=True)), start=0.0)
+        return (self.k1 + 1.0) * held
+
+    def share(self, score: float) -> float:
+        """A score as a share of ``whole``, 0 to 1."""
+        whole = self.whole
+        return min(score / whole, 1.0) if whole > 0 else 0.0
 
 
 def rank(

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     Matrix = npt.NDArray[np.float64]
 
 
-def mmr(query_vector: npt.ArrayLike, vectors: npt.ArrayLike, *, limit: int, balance: float = 0.5) -> list[int]:
+def mmr(
+    query_vector: npt.ArrayLike,
+    vectors: npt.ArrayLike,
+    *,
+    limit: int,
+    balance: float = 0.5,
+    relevance: Sequence[float] | None = None,
+) -> list[int]:
     """Choose vectors that are near the query and far from each other, one after the other.
 
     The first is the nearest. Each next one is the greatest by ``balance * cosine to the query - (1 - balance) * greatest cosine to one
@@ -28,6 +35,7 @@ def mmr(query_vector: npt.ArrayLike, vectors: npt.ArrayLike, *, limit: int, bala
         vectors: one row for each candidate; a row of zeros has cosine 0 to everything.
         limit: how many to choose; all, if there are fewer.
         balance: 1 for relevance alone, 0 for diversity alone.
+        relevance: what stands for the cosine to the query, one number for each row, where nearness is not all that made them candidates.
 
     Returns:
         Positions in ``vectors``, distinct, in order of choice.
@@ -46,14 +54,16 @@ def mmr(query_vector: npt.ArrayLike, vectors: npt.ArrayLike, *, limit: int, bala
     if rows.ndim != 2 or query.shape != rows.shape[1:]:
         raise InvalidInput(f"mmr needs a vector and a matrix of rows of its dimension, got shapes {query.shape} and {rows.shape}")
     rows = _unit(rows)
-    relevance = _cosines(rows, _unit(query))
+    wanted = _cosines(rows, _unit(query)) if relevance is None else _matrix(relevance)
+    if wanted.shape != rows.shape[:1]:
+        raise InvalidInput(f"mmr needs one relevance for each of {len(rows)} rows, got the shape {wanted.shape}")
     nearest_chosen = np.full(len(rows), -np.inf)
     left = np.ones(len(rows), dtype=bool)
-    chosen = [int(np.argmax(relevance))]
+    chosen = [int(np.argmax(wanted))]
     left[chosen[0]] = False
     while len(chosen) < min(limit, len(rows)):
         nearest_chosen = np.maximum(nearest_chosen, _cosines(rows, rows[chosen[-1]]))
-        gain = np.where(left, balance * relevance - (1.0 - balance) * nearest_chosen, -np.inf)
+        gain = np.where(left, balance * wanted - (1.0 - balance) * nearest_chosen, -np.inf)
         chosen.append(int(np.argmax(gain)))
         left[chosen[-1]] = False
     return chosen
