@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, quality, recall, space, upkeep
+from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, purge, quality, recall, space, upkeep
 from benchmarks.measuring import COLUMNS, Measurement, Plan, cells
 from indelible import __version__
 
@@ -29,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
     "cold": cold.run,
     "recall": recall.run,
     "upkeep": upkeep.run,
+    "purge": purge.run,
     "space": space.run,
     "quality": quality.run,
     "langgraph_store": langgraph_store.run,
