@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from indelible.base.record import SCOPE_FIELDS, UNSET, Scope, ScopeFilter, Unset, check_scope_value
 from indelible.errors import InvalidInput
@@ -19,6 +20,15 @@ def check_filter(agent_id: ScopeValue, user_id: ScopeValue, org_id: ScopeValue, 
         InvalidInput: a value that is neither text nor ``None``.
     """
     given = (agent_id, user_id, org_id, workspace_id)
+    try:
+        return _checked(given)
+    except TypeError:  # what cannot be hashed is no text either
+        return _checked.__wrapped__(given)
+
+
+# Every call names its scope, mostly one of few: looked at once.
+@lru_cache(maxsize=1024)
+def _checked(given: tuple[ScopeValue, ...]) -> ScopeFilter:
     return ScopeFilter(*(v if isinstance(v, Unset) else check_scope_value(v, n) for n, v in zip(SCOPE_FIELDS, given, strict=True)))
 
 
@@ -47,8 +57,14 @@ def writing_scope(bound: ScopeFilter, given: ScopeFilter, *, required: bool) -> 
     Raises:
         InvalidInput: they must and are not, or the call contradicts the view.
     """
+    return _settled(bound, given, required, *(os.environ.get(variable) or DEFAULT_SCOPE_VALUE for variable in _VARIABLES.values()))
+
+
+@lru_cache(maxsize=1024)
+def _settled(bound: ScopeFilter, given: ScopeFilter, required: bool, *defaults: str) -> Scope:
     asked = ScopeFilter(*(UNSET if value is None else value for value in given))
     known = narrowed(bound, asked)
+    fallback = dict(zip(_VARIABLES, defaults, strict=True))
     values: list[str | None] = []
     for name, value in zip(SCOPE_FIELDS, known, strict=True):
         if not isinstance(value, Unset):
@@ -60,5 +76,5 @@ def writing_scope(bound: ScopeFilter, given: ScopeFilter, *, required: bool) -> 
                 f"{name} is missing: this store was opened with require_scope=True, so give it or use store.scope({name}=...)"
             )
         else:
-            values.append(check_scope_value(os.environ.get(_VARIABLES[name]) or DEFAULT_SCOPE_VALUE, _VARIABLES[name]))
+            values.append(check_scope_value(fallback[name], _VARIABLES[name]))
     return Scope(*values)
