@@ -121,6 +121,16 @@ async def test_a_batch_delivered_again_is_kept_once(store: MemoryStore) -> None:
     assert {record.parent for record in store.list()} == {"s", "other"}
 
 
+async def test_what_is_said_again_is_kept_again(store: MemoryStore) -> None:
+    """In a later batch it is no repetition of the earlier one: the last word counts."""
+    block = block_on(store, limit=1)
+    for text in ("I drink tea", "I drink coffee"):
+        await block.aput([user(text), assistant("yes")], session_id="s")
+    await block.aput([assistant("well"), user("I drink tea")], session_id="s")
+    assert contents(store) == ["I drink tea", "yes", "I drink coffee", "yes", "well", "I drink tea"]
+    assert "- I drink tea (" in await block.aget([], session_id="s")
+
+
 async def test_only_what_was_said_is_kept(store: MemoryStore) -> None:
     block = block_on(store)
     await block.aput(

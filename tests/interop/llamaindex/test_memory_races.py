@@ -12,7 +12,7 @@ from llama_index.core.memory import Memory
 from indelible import MemoryStore
 from llama_index_indelible import IndelibleMemoryBlock, memory
 from tests.architecture.source_tree import ROOT
-from tests.interop.llamaindex.chats import open_store, texts, user
+from tests.interop.llamaindex.chats import assistant, open_store, texts, user
 
 
 def block_on(store: MemoryStore) -> IndelibleMemoryBlock:
@@ -97,7 +97,7 @@ def test_what_a_block_took_is_there_after_a_kill(file: str) -> None:
         kept = [record.content for record in store.list(workspace_id="s")]
         assert kept[: 2 * len(seen)] == [f"{what} {number}" for number in seen for what in ("fact", "noted")]
         assert len(kept) % 2 == 0
-        asyncio.run(block_on(store).aput([user(f"fact {seen[-1]}")], session_id="s"))
+        asyncio.run(block_on(store).aput([user(f"fact {seen[-1]}"), assistant(f"noted {seen[-1]}")], session_id="s"))
         assert store.count(workspace_id="s") == len(kept)
         assert store.verify().ok
 

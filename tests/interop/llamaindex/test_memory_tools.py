@@ -64,7 +64,7 @@ async def test_each_of_them_works(store: MemoryStore, tools: dict[str, FunctionT
     assert [line.split()[2] for line in json.loads((await tools["history"].acall(id=kept["id"])).content)] == ["created", "revised"]
     assert answer(tools["forget"], id=kept["id"]) == {"forgotten": kept["id"]}
     assert store.count() == 0
-    assert [record.metadata for record in store.at(1).list()] == [{"topic": "drinks"}]
+    assert [record.metadata for record in store.at(1).list()] == [{"topic": "drinks", "written_by": {"tool": "remember"}}]
 
 
 async def test_frameworks_call_with_one_argument_by_position(store: MemoryStore, tools: dict[str, FunctionTool]) -> None:

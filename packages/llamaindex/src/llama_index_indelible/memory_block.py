@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -44,8 +44,8 @@ class IndelibleMemoryBlock(BaseMemoryBlock[str]):
     """Keeps what users and assistants said when the short-term memory lets go of it, and shows of it what fits what the user said last.
 
     One block may serve many sessions at once: whose memories a call reaches is settled in that call, from what is bound here and the
-    session it is for. A batch of messages that is delivered again is kept once. Messages are never changed. Where a prompt gets too long,
-    the memories that fit worst are left out, one by one. What is kept are facts of the store, with history, as everything else there.
+    session it is for. A batch of messages that is delivered again as it was is kept once. Messages are never changed. Where a prompt gets
+    too long, the memories that fit worst are left out, one by one. What is kept are facts of the store, with history, as everything there.
 
     Args:
         path: the file; without it and without ``store`` the default one.
@@ -158,20 +158,16 @@ class IndelibleMemoryBlock(BaseMemoryBlock[str]):
 
     def _keep(self, messages: Sequence[ChatMessage], session_id: str | None) -> None:
         view = self.view(session_id)
-        seen: Counter[tuple[str, str]] = Counter()
-        turns = []
-        for message in messages:
-            said = _ROLES.get(message.role), searched(message)
-            if said[0] is None or not said[1].strip():
-                continue
-            turn = said[0], said[1]
-            seen[turn] += 1
-            # Of the same batch once more, each message gets the name that it had.
-            name = "\n".join([session_id or "", turn[0], str(seen[turn]), turn[1]])
-            key = str(uuid.uuid5(uuid.NAMESPACE_OID, name))
-            turns.append({"role": turn[0], "content": turn[1], "idempotency_key": key, "source": session_id or turn[0]})
-        if turns:
-            view.remember_turns(turns, session=session_id)
+        said = [(_ROLES.get(message.role), searched(message)) for message in messages]
+        turns = [(role, text) for role, text in said if role is not None and text.strip()]
+        # The same batch has the same name when it is delivered once more; the same words in another batch were said again.
+        batch = uuid.uuid5(uuid.NAMESPACE_OID, json.dumps([session_id, turns]))
+        items = [
+            {"role": role, "content": text, "idempotency_key": f"{batch}/{number}", "source": session_id or role}
+            for number, (role, text) in enumerate(turns)
+        ]
+        if items:
+            view.remember_turns(items, session=session_id)
 
     def _shown(self, messages: Sequence[ChatMessage], session_id: str | None) -> str:
         said = (searched(message) for message in reversed(messages) if message.role == MessageRole.USER)
