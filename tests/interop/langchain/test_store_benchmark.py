@@ -12,7 +12,8 @@ def test_a_quick_run_measures_every_size(tmp_path: Path) -> None:
     """Each number is above zero and stands beside one of LangGraph's stores, or of the core."""
     found = langgraph_store.run(Plan(tmp_path, 0.001, None))
     assert all(item.value > 0 and item.reference for item in found)
-    whats = [item.what for item in found]
-    assert [what.split(",")[0] for what in whats if what.startswith("added")] == ["added to the core's search"] * len(langgraph_store.SIZES)
-    others = {item.against for item in found} - {langgraph_store.MEMORY, "the core's search"}
+    added = [item for item in found if item.what.startswith("added to the core's")]
+    assert len(added) == 2 * len(langgraph_store.SIZES)
+    assert all(item.bar == langgraph_store.OVERHEAD_BAR_MS and item.against == "the same call of the core" for item in added)
+    others = {item.against for item in found if item not in added} - {langgraph_store.MEMORY}
     assert others in ({langgraph_store.SQLITE}, {langgraph_store.NO_VECTORS})
