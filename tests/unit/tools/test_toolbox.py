@@ -95,7 +95,7 @@ def test_arguments_as_text(toolbox: Toolbox) -> None:
         ("remember", {"content": 7}, "content: Input should be a valid string"),
         ("remember", {"content": " "}, "must not be empty"),
         ("remember", {"content": "a\x00b"}, "NUL"),
-        ("remember", {"content": "a\ud800b"}, "content"),
+        ("remember", {"content": "a\ud800b"}, "lone surrogate"),
         ("remember", {"content": "x", "metadata": []}, "metadata"),
         ("remember", {"content": "x", "metadata": {"written_by": {"tool": "a person"}}}, "written_by"),
         ("remember", {"content": "x", "user_id": "bob"}, "no argument 'user_id'"),
@@ -216,3 +216,20 @@ def test_a_tool_of_the_programs_own(view: ScopedView) -> None:
     times = Argument("times", int, "How often.", 1)
     ping = MemoryTool("ping", "Ping", "Say pong.", (times,), lambda call, times=1: "pong\n" * times, read_only=True)
     assert Toolbox(view, tools=[ping]).call("ping", {"times": 2}).text == "pong\npong\n"
+
+
+def test_what_is_remembered_again_in_earnest(toolbox: Toolbox, store: MemoryStore, view: ScopedView) -> None:
+    """Only a repetition is a retry: with other labels, in another session, or where the memory is gone or changed, it is a new one."""
+    first = answer(toolbox, "remember", content="Ada prefers tea")
+    labelled = answer(toolbox, "remember", content="Ada prefers tea", metadata={"topic": "drinks"})
+    elsewhere = answer(toolbox.within(view, session="tuesday"), "remember", content="Ada prefers tea")
+    assert len({first["id"], labelled["id"], elsewhere["id"]}) == 3
+    answer(toolbox, "forget", id=first["id"])
+    second = answer(toolbox, "remember", content="Ada prefers tea")
+    assert second["id"] != first["id"]
+    answer(toolbox, "edit", id=second["id"], content="Ada prefers coffee")
+    third = answer(toolbox, "remember", content="Ada prefers tea")
+    assert third["id"] not in (first["id"], second["id"])
+    assert answer(toolbox, "remember", content="Ada prefers tea") == third
+    assert view.count() == 4
+    assert store.undo(first["id"]) is not None

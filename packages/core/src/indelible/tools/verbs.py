@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from itertools import count
 from typing import Any, Literal
 
+from indelible.base.canonical import encode
 from indelible.base.event import Op
 from indelible.base.record import UNSET, Record, Unset
 from indelible.errors import InvalidInput, MissingExtra, RecordNotFound, VersionConflict
@@ -37,9 +40,16 @@ def _written(record: Record) -> dict[str, Any]:
 
 
 def remember(call: Call, content: str, metadata: dict[str, Any] | None = None, ttl_ms: int | None = None) -> dict[str, Any]:
-    """The very same text again is a retry: the memory that is there answers."""
+    """The same text with the same labels again, in one session, is a retry: the memory that it made answers, as long as it is there."""
     labels = signed(call, metadata)
-    return _written(call.view.remember(content, metadata=labels, ttl_ms=ttl_ms, source=call.session, dedup=True))
+    said = encode([call.tool, call.session, content, metadata or {}, ttl_ms], "what is to be remembered")
+    digest = sha256(said.encode()).hexdigest()
+    for life in count():
+        kept = call.view.remember(content, metadata=labels, ttl_ms=ttl_ms, source=call.session, idempotency_key=f"{digest}/{life}")
+        now = call.view.get(kept.id)
+        if now is not None and now.content == content and labels_of(now.metadata) == labels_of(labels):
+            return _written(now)
+    raise AssertionError  # pragma: no cover - the count has no end
 
 
 def recall(call: Call, query: str, limit: int = 5) -> list[dict[str, Any]]:
