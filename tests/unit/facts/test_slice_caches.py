@@ -17,10 +17,12 @@ from indelible.faces.engine import open_backend
 from indelible.faces.indexing import Space
 from indelible.faces.slice_cache import MAX_CHANGED
 from indelible.faces.vector_cache import VectorCache
+from indelible.search.filters import Filter
 from indelible.testing import FakeClock, FlakyBackend, HashEmbedder
 from tests.crash import children
 from tests.unit.facts.random_facts import QUERIES, SCOPES, Life, Step, seen, steps
 from tests.unit.facts.stores import contents, ids, open_store, other_process
+from tests.unit.search.filter_strategies import FILTERS
 
 EVERYTHING: dict[str, Any] = {}
 
@@ -118,20 +120,26 @@ def test_the_cache_is_bounded(clock: FakeClock) -> None:
         assert [use(none, user) for user in "aab"] == [1, 0, 1]
 
 
-@given(steps("purge", "beside", "beside", most=10))
-def test_cached_answers_are_uncached_answers(script: list[Step]) -> None:
-    """After any writes, asked after each of them, in every slice."""
+@given(steps("purge", "beside", "beside", most=10), FILTERS)
+def test_cached_answers_are_uncached_answers(script: list[Step], filters: Filter) -> None:
+    """After any writes, asked after each of them, in every slice, now and in the past, of everything and of what a filter leaves."""
     with Life() as life:
         for step in script:
             life.take(step)
             with_none = MemoryStore(":memory:", backend=life.store._engine.backend, clock=life.clock, embedder=HashEmbedder())
+            for cache in (with_none._engine.word_cache, with_none._engine.filter_cache):
+                cache.max_records = -1
+            questions: list[dict[str, Any]] = [
+                *({"mode": mode} for mode in ("semantic", "hybrid")),
+                *({"mode": "hybrid", "as_of": at} for at in (1, max(life.store.version // 2, 1), life.store.version + 1)),
+                {"mode": "hybrid", "filters": filters},
+                {"mode": "semantic", "filters": filters, "include_expired": True},
+                {"mode": "semantic", "filters": filters, "as_of": max(life.store.version // 2, 1)},
+            ]
             for scope in SCOPES[0], SCOPES[3], EVERYTHING:
-                for mode in ("semantic", "hybrid"):
-                    cached = seen(life.store.recall(QUERIES[0], mode=mode, limit=20, **scope))
-                    assert cached == seen(with_none.recall(QUERIES[0], mode=mode, limit=20, **scope))
-                for at in (1, max(life.store.version // 2, 1), life.store.version + 1):
-                    cached = seen(life.store.recall(QUERIES[0], mode="hybrid", limit=20, as_of=at, **scope))
-                    assert cached == seen(with_none.recall(QUERIES[0], mode="hybrid", limit=20, as_of=at, **scope))
+                for question in questions:
+                    cached = seen(life.store.recall(QUERIES[0], limit=20, **question, **scope))
+                    assert cached == seen(with_none.recall(QUERIES[0], limit=20, **question, **scope))
                 for match in ("all", "any"):
                     cached = seen(life.store.search(QUERIES[0], match=match, limit=20, **scope))
                     assert cached == seen(with_none.search(QUERIES[0], match=match, limit=20, **scope))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from indelible import MemoryStore
-from indelible.faces import word_cache
 from indelible.faces.engine import open_backend
 from indelible.testing import FakeClock, FlakyBackend
 from tests.unit.facts.stores import contents, open_store
@@ -52,10 +51,10 @@ def test_the_past_is_read_once(watched: tuple[MemoryStore, FlakyBackend]) -> Non
     assert calls(backend) == ["find", "words"]
 
 
-def test_a_large_slice_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_slice_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend]) -> None:
     store, backend = watched
     store.remember_many([f"tea {number}" for number in range(5)], user_id="u")
-    monkeypatch.setattr(word_cache, "MAX_DOCUMENTS", 4)
+    store._engine.word_cache.max_records = 4
     for _ in range(4):
         assert len(store.search("tea", user_id="u")) == 5
     assert calls(backend) == ["find", "words", "find", "find", "find"], "read once, found to be too large, left to the index"

@@ -144,6 +144,12 @@ class Recall:
         return [Hit(record_of(row.standing, row.body), None, 0.0) for row in rows]
 
     def _allowed(self, selection: Selection, request: Request) -> set[int]:
+        """The versions that a request's conditions leave, among which there may be expired ones."""
+        whole = selection.records is None and selection.keys is None and selection.parent is None and request.accept is None
+        if whole and request.filters is not None:
+            known = self._engine.filter_cache.match(selection, request.filters, request.filter_on, self._backend.mark())
+            if known is not None:
+                return known
         rows = filtered_rows(self._backend, selection, request.filters, request.accept, request.filter_on)
         return {row.standing.version for row in rows}
 

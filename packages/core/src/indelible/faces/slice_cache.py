@@ -19,6 +19,7 @@ from indelible.backend.interface import Backend, Mark, Selection
 
 MAX_CHANGED = 2000
 """With more changed records than this, an entry is read anew."""
+_MAX_NOTED = 10_000
 Kept = TypeVar("Kept")
 Key = tuple[object, ...]
 _caches: weakref.WeakSet[SliceCache[Any]] = weakref.WeakSet()
@@ -116,6 +117,57 @@ def _holds(entry: Entry[Any], selection: Selection, made_for: object, mark: Mark
         return False
     # What is past stays so, unless views are made anew; a version that is still to come is now.
     return entry.mark.version == mark.version or (selection.version is not None and selection.version <= entry.mark.version)
+
+
+class PatientCache(SliceCache[Kept]):
+    """Slices that were asked for more than once and are not too large: what asks once, such as a command, should not read one whole.
+
+    Args:
+        backend: what is read.
+        max_bytes: of all entries together.
+        max_records: a larger slice is left to the backend.
+    """
+
+    def __init__(self, backend: Backend, max_bytes: int, max_records: int) -> None:
+        super().__init__(backend, max_bytes)
+        self.max_records = max_records
+        # Slices that were asked for, and whether it is worth while to read them; not if they are too large.
+        self._asked: OrderedDict[Key, bool] = OrderedDict()
+
+    def forget(self) -> None:
+        super().forget()
+        self._asked.clear()
+
+    @abstractmethod
+    def _empty(self) -> Kept:
+        """An entry of no records."""
+
+    @abstractmethod
+    def _size(self, kept: Kept) -> int:
+        """How many records an entry has."""
+
+    def _read(self, selection: Selection, made_for: object) -> Kept:
+        return self._refresh(self._empty(), set(), replace(selection, limit=self.max_records + 1), made_for)
+
+    def _known(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> Kept | None:
+        """What stands in a slice; ``None`` where the backend has to say. Only to be used while the lock is held."""
+        if key not in self._entries and not self._worth_reading(key):
+            return None
+        kept = self._current(key, selection, made_for, mark)
+        if self._size(kept) <= self.max_records:
+            return kept
+        self._asked[key] = False
+        del self._entries[key]
+        return None
+
+    def _worth_reading(self, key: Key) -> bool:
+        if key in self._asked:
+            self._asked.move_to_end(key)
+            return self._asked[key]
+        self._asked[key] = True
+        while len(self._asked) > _MAX_NOTED:
+            self._asked.popitem(last=False)
+        return False
 
 
 def _forget_all() -> None:

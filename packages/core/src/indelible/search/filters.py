@@ -63,6 +63,8 @@ class _Missing:
 
 
 _MISSING: Final = _Missing()
+Found = object
+"""What stands at a place of the metadata, or the sign that nothing does."""
 _LISTS: Final = (list, tuple)
 
 
@@ -75,7 +77,7 @@ def matches(filter: Filter | None, metadata: Mapping[str, Any]) -> bool:
     if filter is None:
         return True
     if isinstance(filter, Compare):
-        return _HOLDS[filter.op](filter, _find(filter.path, metadata))
+        return holds(filter, find(filter.path, metadata))
     if isinstance(filter, And):
         return all(matches(child, metadata) for child in filter.children)
     if isinstance(filter, Or):
@@ -85,7 +87,13 @@ def matches(filter: Filter | None, metadata: Mapping[str, Any]) -> bool:
     return _ask(filter, metadata)
 
 
-def _find(path: Path, metadata: Mapping[str, Any]) -> object:
+def holds(condition: Compare, found: Found) -> bool:
+    """Whether what ``find`` found satisfies a condition."""
+    return _HOLDS[condition.op](condition, found)
+
+
+def find(path: Path, metadata: Mapping[str, Any]) -> Found:
+    """What stands at a place of the metadata; where nothing does, a sign that is no value."""
     found: object = metadata
     for key in path:
         if not isinstance(found, (dict, Mapping)) or key not in found:

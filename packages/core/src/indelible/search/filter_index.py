@@ -1,0 +1,157 @@
+"""The metadata of one slice in memory, turned inside out: for each place that filters ask about, which records hold which value.
+
+It answers what ``filters.matches`` says of every record, asking it once for each distinct value instead of once for each record.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from indelible.base.canonical import dumps
+from indelible.search.filter_tree import And, Compare, Filter, Or, Path, Predicate, scalar_key
+from indelible.search.filters import Found, find, holds, matches
+
+_ORDERS = {"lt", "lte", "gt", "gte"}
+
+
+@dataclass(slots=True)
+class _Ordered:
+    """The values of one kind at a place, in order, and the records that hold them, end to end.
+
+    Attributes:
+        values: distinct, ascending.
+        starts: where each value's records begin among ``documents``.
+        documents: of all values.
+    """
+
+    values: list[Any] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    documents: list[int] = field(default_factory=list)
+
+    def range(self, op: str, operand: Any) -> list[int]:
+        """The records whose value comes before an operand, or after it, or is equal to it as well."""
+        at = (bisect_left if op in ("lt", "gte") else bisect_right)(self.values, operand)
+        edge = self.starts[at] if at < len(self.starts) else len(self.documents)
+        return self.documents[:edge] if op in ("lt", "lte") else self.documents[edge:]
+
+
+class _Column:
+    """One place in the metadata of all records.
+
+    Attributes:
+        holders: for each distinct value, by what it is compared by, the value and the records that hold it.
+    """
+
+    def __init__(self) -> None:
+        self.holders: dict[object, tuple[Found, set[int]]] = {}
+        self._ordered: dict[str, _Ordered] = {}
+
+    def add(self, document: int, found: Found) -> None:
+        self._ordered.clear()
+        key = _key(found)
+        held = self.holders.get(key)
+        if held is None:
+            self.holders[key] = found, {document}
+        else:
+            held[1].add(document)
+
+    def remove(self, document: int, found: Found) -> None:
+        self._ordered.clear()
+        key = _key(found)
+        held = self.holders[key][1]
+        held.discard(document)
+        if not held:
+            del self.holders[key]
+
+    def match(self, condition: Compare) -> set[int]:
+        """The records whose value here satisfies a condition on it."""
+        is_list, keys = condition.keys
+        if condition.op == "in" or (condition.op == "eq" and not is_list):
+            return _union(self.holders[key][1] for key in keys if key in self.holders)
+        if condition.op in _ORDERS:
+            return set(self._in_order(keys[0][0]).range(condition.op, condition.value))
+        return _union(documents for found, documents in self.holders.values() if holds(condition, found))
+
+    def _in_order(self, kind: str) -> _Ordered:
+        ordered = self._ordered.get(kind)
+        if ordered is None:
+            ordered = self._ordered[kind] = _Ordered()
+            ordered.values = sorted(key[1] for key in self.holders if isinstance(key, tuple) and key[0] == kind)
+            for value in ordered.values:
+                ordered.starts.append(len(ordered.documents))
+                ordered.documents.extend(self.holders[kind, value][1])
+        return ordered
+
+
+def _key(found: Found) -> object:
+    """What a value is compared by; for what no scalar is compared with, its text."""
+    key = scalar_key(found)
+    if key is not None:
+        return key
+    return ("json", dumps(found)) if isinstance(found, list | tuple | dict | Mapping) else found
+
+
+def _union(sets: Iterable[set[int]]) -> set[int]:
+    return set().union(*sets)
+
+
+class FilterIndex:
+    """Records by number, with their metadata."""
+
+    def __init__(self) -> None:
+        self._metadata: dict[int, Mapping[str, Any]] = {}
+        self._columns: dict[Path, _Column] = {}
+
+    def __len__(self) -> int:
+        return len(self._metadata)
+
+    def add(self, document: int, metadata: Mapping[str, Any]) -> None:
+        """Add a record that is not there yet."""
+        self._metadata[document] = metadata
+        for path, column in self._columns.items():
+            column.add(document, find(path, metadata))
+
+    def remove(self, document: int) -> None:
+        """Take a record out, if it is there."""
+        metadata = self._metadata.pop(document, None)
+        if metadata is None:
+            return
+        for path, column in self._columns.items():
+            column.remove(document, find(path, metadata))
+
+    def match(self, filter: Filter) -> set[int]:
+        """The records whose metadata satisfies a filter.
+
+        Raises:
+            InvalidInput: a ``Predicate`` raised.
+        """
+        if _has_predicate(filter):
+            # A function may be slow or raise: it is asked of no record that it would not have been asked of one by one.
+            return {document for document, metadata in self._metadata.items() if matches(filter, metadata)}
+        return self._match(filter)
+
+    def _match(self, filter: Filter) -> set[int]:
+        if isinstance(filter, Compare):
+            return self._column(filter.path).match(filter)
+        if isinstance(filter, Predicate):
+            return set()  # never: they were seen to before
+        found = [self._match(child) for child in filter.children]
+        if isinstance(filter, And):
+            return set.intersection(*sorted(found, key=len)) if found else set(self._metadata)
+        either = set().union(*found)
+        return either if isinstance(filter, Or) else self._metadata.keys() - either
+
+    def _column(self, path: Path) -> _Column:
+        column = self._columns.get(path)
+        if column is None:
+            column = self._columns[path] = _Column()
+            for document, metadata in self._metadata.items():
+                column.add(document, find(path, metadata))
+        return column
+
+
+def _has_predicate(filter: Filter) -> bool:
+    return isinstance(filter, Predicate) or (not isinstance(filter, Compare) and any(map(_has_predicate, filter.children)))
