@@ -130,6 +130,23 @@ def test_s62_another_scope_has_its_own(toolbox: Toolbox, store: MemoryStore) -> 
     assert store.erase(user_id="ada").count == 1
 
 
+def test_one_person_may_look_after_everybody(store: MemoryStore, view: ScopedView) -> None:
+    """On the store itself all that waits is seen, whose it is said, and each call is carried out where it belongs."""
+    bob = store.scope(agent_id="helper", user_id="bob", workspace_id="w")
+    for one in (view, bob):
+        held_id(Toolbox(one, session="monday"), "remember", content=POISON)
+    everybody = Quarantine(store)
+    waiting = everybody.list()
+    assert [(held.scope.user_id, held.scope.workspace_id) for held in waiting] == [("ada", None), ("bob", "w")]
+    assert waiting[0].id != waiting[1].id
+    for held in waiting:
+        everybody.approve(held.id, by="the operator")
+    assert [record.content for one in (view, bob) for record in one.list()] == [POISON, POISON]
+    assert everybody.list() == []
+    events = [event.payload.fields.get("source") for event in store.iter_events() if event.op == "forget" and event.payload]
+    assert events == ["the operator"] * 2
+
+
 def test_reading_is_not_kept_aside_and_screening_can_be_turned_off(toolbox: Toolbox, view: ScopedView) -> None:
     """What a model looks for is no memory; and a program may do without, or with a screen of its own."""
     assert toolbox.call("recall", {"query": POISON}).text == "[]"

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from indelible.base.canonical import encode
-from indelible.base.record import Record
+from indelible.base.record import UNSET, Record, Scope
 from indelible.errors import InvalidInput, RecordNotFound
 from indelible.faces.store import ScopedView
 from indelible.tools.catalogue import ALL_TOOLS
@@ -34,6 +34,7 @@ class Held:
         tool, arguments: the call.
         reasons: why it was kept aside.
         session, model: who made it.
+        scope: whose memories it is about.
         at: when.
     """
 
@@ -43,6 +44,7 @@ class Held:
     reasons: tuple[str, ...]
     session: str | None
     model: str | None
+    scope: Scope
     at: datetime
 
 
@@ -50,18 +52,18 @@ class Quarantine:
     """What was kept aside in a view. For people and programs, never a tool of a model.
 
     Args:
-        view: whose; the view of the toolbox, or a view that was bound alike.
+        view: whose; a store itself for everybody's.
         tools: which can be carried out.
 
     Example:
-        >>> for held in Quarantine(store.scope("assistant", "ada")).list():
-        ...     print(held.id, held.tool, held.arguments, held.reasons)
+        >>> for held in Quarantine(store).list():
+        ...     print(held.id, held.scope.user_id, held.tool, held.arguments, held.reasons)
     """
 
     def __init__(self, view: ScopedView, tools: Iterable[MemoryTool] = ALL_TOOLS) -> None:
         self._view = view
         self._tools = {tool.name: tool for tool in tools}
-        self._kept = view.collection(*NAMESPACE)
+        self._kept = view.scope(namespace=NAMESPACE)
 
     def hold(self, call: Call, arguments: Mapping[str, Any], reasons: Iterable[str]) -> str:
         """Keep a call aside; the same call of the same session again is the same one.
@@ -69,19 +71,24 @@ class Quarantine:
         Returns:
             The id to approve it by.
         """
+        kept = self._view.collection(*NAMESPACE)
         value = {"tool": call.tool, "arguments": dict(arguments), "reasons": list(reasons), "model": call.model}
-        text = encode([call.tool, value["arguments"], call.session], "the arguments")
+        text = encode([call.tool, value["arguments"], call.session, list(kept.scope)], "the arguments")
         id = str(UUID(bytes=sha256(text.encode()).digest()[:16]))
-        if self._kept.get(id) is None:
-            self._kept.put(id, value=value, source=call.session)
+        if kept.get(id) is None:
+            kept.put(id, value=value, source=call.session)
         return id
 
     def list(self) -> list[Held]:
         """What waits, the oldest first."""
         return [_held(record) for record in self._kept.list()]
 
-    def approve(self, id: str) -> Any:
+    def approve(self, id: str, *, by: str | None = None) -> Any:
         """Carry a call out, on the account of the session that made it, and end its quarantine.
+
+        Args:
+            id: which.
+            by: who approves it, noted in its history.
 
         Returns:
             The tool's answer.
@@ -90,37 +97,43 @@ class Quarantine:
             RecordNotFound: nothing waits under this id; or what the call is about is no longer there.
             InvalidInput: its tool is not among these tools.
         """
-        held = self._waiting(id)
+        record = self._waiting(id)
+        held = _held(record)
         tool = self._tools.get(held.tool)
         if tool is None:
             raise InvalidInput(f"the tool {held.tool!r} is not here: give Quarantine the tools of the toolbox that kept this")
+        whose = self._view.scope(*(UNSET if value is None else value for value in held.scope))
         # First the call, which can be repeated, then its end: a crash in between loses nothing.
-        answer = tool.verb(Call(self._view, held.tool, held.session, held.model), **held.arguments)
-        self._kept.delete(id)
+        answer = tool.verb(Call(whose, held.tool, held.session, held.model), **held.arguments)
+        self._kept.forget(record.id, source=by)
         return answer
 
-    def reject(self, id: str) -> None:
+    def reject(self, id: str, *, by: str | None = None) -> None:
         """End the quarantine of a call without making it. What it said stays in the log until ``purge``.
 
         Raises:
             RecordNotFound: nothing waits under this id.
         """
-        self._waiting(id)
-        self._kept.delete(id)
+        self._kept.forget(self._waiting(id).id, source=by)
 
-    def purge(self, id: str, reason: str = "poisoned") -> int:
-        """Destroy what a call said, waiting or not; 1 if it was there."""
-        return int(self._kept.purge(id, reason))
+    def purge(self, id: str, reason: str = "poisoned") -> None:
+        """Destroy what a waiting call says.
 
-    def _waiting(self, id: str) -> Held:
-        record = self._kept.get(id)
-        if record is None:
+        Raises:
+            RecordNotFound: nothing waits under this id.
+        """
+        self._kept.purge(self._waiting(id).id, reason)
+
+    def _waiting(self, id: str) -> Record:
+        found = self._kept.list(key=id)
+        if not found:
             raise RecordNotFound(f"nothing waits under the id {str(id)[:80]!r} in this scope: list() shows what does")
-        return _held(record)
+        return found[0]
 
 
 def _held(record: Record) -> Held:
     value = record.value
+    reasons = tuple(value["reasons"])
     return Held(
-        record.key or "", value["tool"], value["arguments"], tuple(value["reasons"]), record.source, value["model"], record.updated_at
+        record.key or "", value["tool"], value["arguments"], reasons, record.source, value["model"], record.scope, record.updated_at
     )
