@@ -157,9 +157,9 @@ class Recall:
         if request.mode == "keyword" or request.balance == 0.0:
             return self._by_words(selection, request, allowed)
         if request.mode == "semantic" or request.balance == 1.0:
-            return self._by_meaning(selection, request, allowed, None)
+            return self._by_meaning(selection, request, allowed)
         words = self._by_words(selection, request, allowed)
-        meaning = self._by_meaning(selection, request, allowed, POOL, words)
+        meaning = self._by_meaning(selection, request, allowed, words)
         depth = max(POOL, request.depth or 0)
         found = dict.fromkeys(version for channel in (words, meaning) for version, _ in channel.ranked[:depth])
         known = words.cosines | meaning.cosines
@@ -181,7 +181,7 @@ class Recall:
         # Filters narrow the hits, not the statistics, which are those of the whole slice.
         counted = [item for item in found.counted if allowed is None or item[0] in allowed]
         ranked = rank_counted(query, counted, scoring=scoring, corpus=found.stats)
-        candidates = _Candidates(ranked, found.records, {}, {}, {version: ("keyword",) for version, _ in ranked})
+        candidates = _Candidates(ranked, found.records, {}, {}, dict.fromkeys((version for version, _ in ranked), ("keyword",)))
         if hybrid and found.stats is not None:
             bm25 = Bm25(found.stats.n, found.stats.average_length, found.stats.document_frequencies)
             candidates.shares = {version: bm25.share(score) for version, score in ranked}
@@ -206,10 +206,7 @@ class Recall:
 
     # The semantic channel
 
-    def _by_meaning(
-        self, selection: Selection, request: Request, allowed: set[int] | None, depth: int | None, also: _Candidates | None = None
-    ) -> _Candidates:
-
+    def _by_meaning(self, selection: Selection, request: Request, allowed: set[int] | None, also: _Candidates | None = None) -> _Candidates:
         space = self._indexing.space(request.vector)
         vectors = self._vectors(selection, space)
         query = self._query_vector(request)
@@ -217,8 +214,8 @@ class Recall:
             raise InvalidInput(f"the query's vector has {len(query)} numbers, the vectors here have {space.dim}")
         if also is not None:
             _add_cosines(also, vectors, query, request.min_score)
-        needed = request.depth if depth is None else max(depth, request.depth or 0)
-        most = None if request.has_priors else needed
+        # What holds no word of a query is fused in the order of cosines, so that no more of it than is asked for can be hits.
+        most = None if request.has_priors or request.depth is None else max(request.depth, CROWD if also is not None else 0)
         order, cosines, rows = vectors.nearest(query, most=most, least=request.min_score, wanted=self._wanted(vectors, selection, allowed))
         versions = vectors.versions[order].tolist()
         clear = 0.0

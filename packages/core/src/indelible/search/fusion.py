@@ -66,8 +66,12 @@ def fuse(shares: Mapping[int, float], cosines: Mapping[int, float], *, balance: 
     meaning = check_number(balance, "balance", 0.0, 1.0)
     fused = []
     for document in shares.keys() | cosines.keys():
-        cosine = min(1.0, max(-1.0, cosines.get(document, 0.0)))
-        share = min(1.0, max(0.0, shares.get(document, 0.0)))
-        fused.append((document, (1.0 - meaning) * share + meaning * ((1.0 + cosine) / 2.0), cosine))
-    fused.sort(key=lambda hit: (-hit[1], -hit[2], -hit[0]))
-    return [(document, score) for document, score, _ in fused]
+        cosine = cosines.get(document, 0.0)
+        if not -1.0 <= cosine <= 1.0:
+            cosine = min(1.0, max(-1.0, cosine))
+        share = shares.get(document, 0.0)
+        if not 0.0 <= share <= 1.0:
+            share = min(1.0, max(0.0, share))
+        fused.append(((1.0 - meaning) * share + meaning * ((1.0 + cosine) / 2.0), cosine, document))
+    fused.sort(reverse=True)
+    return [(document, score) for score, _, document in fused]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, Literal
 
 from indelible.errors import InvalidInput
@@ -30,6 +31,7 @@ UNSEEN: Final = 0.5
 """How much a word that no document of the slice holds counts in what a query asks for. Fixed together with the constants of ``fusion``."""
 
 Phrase = tuple[str, ...]
+_BY_SCORE: Final = itemgetter(1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +257,18 @@ class Bm25:
     k1: float = 1.2
     b: float = 0.75
     idf: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    whole: float = field(init=False, repr=False, compare=False)
+    """What a document would score that held every term beyond number; a term that no document holds counts for ``UNSEEN`` of its idf.
+
+    So a query of which the slice knows little gives small shares of it, and one that no document could answer in full large ones.
+    """
 
     def __post_init__(self) -> None:
-        idf = (math.log1p((max(self.n, df) - df + 0.5) / (df + 0.5)) for df in self.document_frequencies)
-        object.__setattr__(self, "idf", tuple(idf))
+        frequencies = self.document_frequencies
+        idf = tuple(math.log1p((max(self.n, df) - df + 0.5) / (df + 0.5)) for df in frequencies)
+        held = sum((weight if df else UNSEEN * weight for weight, df in zip(idf, frequencies, strict=True)), start=0.0)
+        object.__setattr__(self, "idf", idf)
+        object.__setattr__(self, "whole", (self.k1 + 1.0) * held)
 
     def score(self, counts: Sequence[int], length: int) -> float:
         """The score of one document.
@@ -269,23 +279,16 @@ class Bm25:
         """
         relative = length / self.average_length if self.average_length > 0 else 1.0
         held_back = self.k1 * (1.0 - self.b + self.b * relative)
-        return sum(
-            (idf * count * (self.k1 + 1.0) / (count + held_back) for idf, count in zip(self.idf, counts, strict=True) if count), start=0.0
-        )
-
-    @property
-    def whole(self) -> float:
-        """What a document would score that held every term beyond number; a term that no document holds counts for ``UNSEEN`` of its idf.
-
-        So a query of which the slice knows little gives small shares of it, and one that no document could answer in full large ones.
-        """
-        held = sum((idf if df else UNSEEN * idf for idf, df in zip(self.idf, self.document_frequencies, strict=True)), start=0.0)
-        return (self.k1 + 1.0) * held
+        most = self.k1 + 1.0
+        score = 0.0
+        for idf, count in zip(self.idf, counts, strict=True):
+            if count:
+                score += idf * count * most / (count + held_back)
+        return score
 
     def share(self, score: float) -> float:
         """A score as a share of ``whole``, 0 to 1."""
-        whole = self.whole
-        return min(score / whole, 1.0) if whole > 0 else 0.0
+        return min(score / self.whole, 1.0) if self.whole > 0 else 0.0
 
 
 def rank(
@@ -328,8 +331,10 @@ def rank_counted(
     if not query.terms:
         return []
     score = _scorer(query, rows, corpus) if scoring == "bm25" else _tf_scorer
-    hits = [(document, score(found, length)) for document, found, length in rows if matches(query, found)]
-    return sorted(hits, key=lambda hit: (-hit[1], -hit[0]))
+    hold = all if query.match == "all" else any
+    hits = [(document, score(found, length)) for document, found, length in rows if hold(found)]
+    hits.sort(key=_BY_SCORE, reverse=True)
+    return hits
 
 
 def corpus_stats(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> CorpusStats:
