@@ -18,11 +18,14 @@ from indelible.errors import InvalidInput
 from indelible.testing.contract import Driver, Happened, Match, Power, Reader
 from indelible.testing.contract.driver import When
 from indelible.testing.contract.drivers.base import StoreDriver, happened
+from indelible.tools import Policy
 from langchain_indelible import MemoryMiddleware, memory_tools
 from tests.interop.langchain.document_drivers import PROGRAM
 from tests.interop.langchain.models import TAG, ScriptedChatModel
 
 _MOST = 50
+UNSCREENED = Policy(max_writes=None, max_chars=None, screen=None)
+"""Texts of the suite are hostile on purpose, and are to be written."""
 _LINE = re.compile(r"v(\d+) \S+ (?:(forgotten)|(?:created|revised|restored) (\".*\"))(?: \(superseded\))?")
 
 
@@ -75,7 +78,7 @@ class ToolsDriver(UserFacts):
 
     def offer(self) -> None:
         """Make the tools, for one user a run and for all."""
-        fixed: dict[str, Any] = {"agent_id": "agent"} | ({} if self.where is None else {"workspace_id": self.where})
+        fixed: dict[str, Any] = {"agent_id": "agent", "policy": UNSCREENED} | ({} if self.where is None else {"workspace_id": self.where})
         self._tools = {tool.name: tool for tool in memory_tools(self.store, **fixed)}
         self._tools_for_all = {tool.name: tool for tool in memory_tools(self.store, user_id=None, **fixed)}
         self._ids: dict[str, list[str]] = getattr(self, "_ids", {})

@@ -14,6 +14,7 @@ from indelible.testing.contract import Driver, Happened, Match, Power, Reader
 from indelible.testing.contract.driver import When
 from indelible.testing.contract.drivers.base import StoreDriver, happened
 from indelible.testing.contract.drivers.facts import FactReader, FactsDriver, FactVerbs
+from indelible.tools import Policy
 from llama_index_indelible import IndelibleRetriever, IndelibleToolSpec
 
 _ALL = 10**6
@@ -120,7 +121,9 @@ with MemoryStore(path, embedder=HashEmbedder(), clock=FakeClock(int(now))) as st
 
     def call(self, name: str, user_id: str | None, **arguments: Any) -> Any:
         """What a tool answers for a user, or for any."""
-        spec = IndelibleToolSpec(store=self.store, agent_id="agent", user_id=user_id, workspace_id=self.where or UNSET)
+        unscreened = Policy(max_writes=None, max_chars=None, screen=None)  # the suite writes hostile texts on purpose
+        where = self.where or UNSET
+        spec = IndelibleToolSpec(store=self.store, agent_id="agent", user_id=user_id, workspace_id=where, policy=unscreened)
         (tool,) = spec.to_tool_list([name])
         return json.loads(str(tool.call(**arguments).content))
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool, ToolException
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import ConfigDict
 
-from indelible import InvalidInput, RecordNotFound
+from indelible import InvalidInput, PolicyError, RecordNotFound
 from indelible.base.record import UNSET, Unset
 from indelible.faces.store import ScopedView
-from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool
+from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, MemoryTool, Policy, Toolbox
+from indelible.tools.toolbox import shown
 from langchain_indelible.scoping import Binding, ScopeFrom, ScopeValue, thread_of
 
 TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
@@ -32,6 +31,7 @@ def memory_tools(
     scope_from: ScopeFrom | None = None,
     source: str | None = None,
     prefix: str = "",
+    policy: Policy | None = None,
 ) -> list[BaseTool]:
     """Tools with which a model keeps memories: remember, recall, search, edit, forget, history.
 
@@ -46,9 +46,11 @@ def memory_tools(
         scope_from: reads the fields off a run in another way.
         source: noted on what is written; by default the thread of the run, so that ``withdraw(source=...)`` undoes what came of it.
         prefix: before each tool's name, for agents that have a ``search`` already.
+        policy: what the model may do; by default any number of writes, and texts that look like secrets or instructions kept aside.
     """
     binding = Binding({"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}, scope_from)
-    return [_structured(tool, store, binding, source, prefix) for tool in (READ_TOOLS if read_only else TOOLS)]
+    toolbox = Toolbox(store, tools=READ_TOOLS if read_only else TOOLS, policy=policy or Policy(max_writes=None))
+    return [_structured(tool, toolbox, binding, source, prefix) for tool in toolbox.tools]
 
 
 class MemoryToolkit(BaseToolkit):
@@ -65,20 +67,20 @@ class MemoryToolkit(BaseToolkit):
     scope_from: ScopeFrom | None = None
     source: str | None = None
     prefix: str = ""
+    policy: Policy | None = None
 
     def get_tools(self) -> list[BaseTool]:
         """The tools."""
         return memory_tools(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
-def _structured(tool: MemoryTool, store: ScopedView, binding: Binding, source: str | None, prefix: str) -> StructuredTool:
+def _structured(tool: MemoryTool, toolbox: Toolbox, binding: Binding, source: str | None, prefix: str) -> StructuredTool:
     def call(config: RunnableConfig, **arguments: Any) -> str:
-        view = binding.view(store, config)  # what is missing here is the program's fault and not for the model to mend
+        view = binding.view(toolbox.view, config)  # what is missing here is the program's fault and not for the model to mend
         try:
-            result = tool.run(view, arguments, source=source or thread_of(config))
-        except (InvalidInput, RecordNotFound) as error:
+            return shown(toolbox.within(view, session=source or thread_of(config)).run(tool.name, arguments))
+        except (InvalidInput, RecordNotFound, PolicyError) as error:
             raise ToolException(str(error)) from error
-        return json.dumps(result, ensure_ascii=False)
 
     async def acall(config: RunnableConfig, **arguments: Any) -> str:
         return await run_in_executor(config, partial(call, config, **arguments))
@@ -86,7 +88,7 @@ def _structured(tool: MemoryTool, store: ScopedView, binding: Binding, source: s
     return StructuredTool(
         name=f"{prefix}{tool.name}",
         description=tool.description,
-        args_schema=_schema(tool.name, tool.fields),
+        args_schema=tool.arguments,
         func=call,
         coroutine=acall,
         handle_tool_error=True,
@@ -98,15 +100,3 @@ def _structured(tool: MemoryTool, store: ScopedView, binding: Binding, source: s
 def _explained(error: Any) -> str:
     """Which arguments were wrong, for the model; a bare "validation error" helps nobody."""
     return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-
-
-def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:
-    return create_model(f"{name.title()}Arguments", **{argument.name: _field(argument) for argument in arguments})
-
-
-def _field(argument: Argument) -> Any:
-    kind: Any = argument.type
-    if argument.default is None:
-        kind = kind | None
-    default = ... if argument.default is UNSET else argument.default
-    return kind, Field(default, description=argument.description, ge=argument.least, le=argument.most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,7 +15,8 @@ from indelible.base.record import UNSET
 from indelible.faces.scoping import ScopeValue
 from indelible.faces.store import ScopedView
 from indelible.faces.threads import on_a_thread
-from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool, tool_view
+from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool, Policy, Toolbox, tool_view
+from indelible.tools.toolbox import shown
 from llama_index_indelible.opening import PathLike, opened
 
 TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
@@ -38,6 +38,7 @@ class IndelibleToolSpec(BaseToolSpec):
         agent_id, user_id, org_id, workspace_id: whose memories; ``None`` for any.
         source: noted on what is written, so that ``withdraw(source=...)`` undoes it: a session, say.
         prefix: before each tool's name, for agents that have a ``search`` already.
+        policy: what the model may do; by default any number of writes, and texts that look like secrets or instructions kept aside.
 
     Raises:
         InvalidInput: it is not settled whose memories these are, or the view is bound to somebody else's.
@@ -55,6 +56,7 @@ class IndelibleToolSpec(BaseToolSpec):
         workspace_id: ScopeValue = UNSET,
         source: str | None = None,
         prefix: str = "",
+        policy: Policy | None = None,
     ) -> None:
         self.store = opened(path, store) if store is None or isinstance(store, MemoryStore) else store
         scope = {"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}
@@ -63,6 +65,7 @@ class IndelibleToolSpec(BaseToolSpec):
         self.source = source
         self.prefix = prefix
         self.spec_functions = [tool.name for tool in (READ_TOOLS if read_only else TOOLS)]
+        self._toolbox = Toolbox(self.store, tools=READ_TOOLS if read_only else TOOLS, policy=policy or Policy(max_writes=None))
 
     def to_tool_list(
         self,
@@ -87,7 +90,7 @@ class IndelibleToolSpec(BaseToolSpec):
 
         def call(*given: Any, scope: Mapping[str, ScopeValue], **arguments: Any) -> str:
             checked = _checked(schema, {**dict(zip(names, given, strict=False)), **arguments})
-            return json.dumps(tool.run(tool_view(self.store, scope), checked, source=self.source), ensure_ascii=False)
+            return shown(self._toolbox.within(tool_view(self.store, scope), session=self.source).run(tool.name, checked))
 
         async def acall(*given: Any, **arguments: Any) -> str:
             return await on_a_thread(partial(call, *given, **arguments))

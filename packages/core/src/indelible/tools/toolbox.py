@@ -98,13 +98,26 @@ class Toolbox:
             ``KeyboardInterrupt``, is raised.
         """
         try:
-            return ToolResult(shown(self._run(name, arguments)))
+            return ToolResult(shown(self.run(name, arguments)))
         except IndelibleError as error:
             return ToolResult(_short(str(error)), True)
         except Exception as error:
             return ToolResult(_short(f"the tool failed with {type(error).__name__}: {error}"), True)
 
-    def _run(self, name: object, arguments: object) -> Any:
+    def run(self, name: object, arguments: object = None) -> Any:
+        """Call a tool, and let what goes wrong be raised: for frameworks that tell a model of errors themselves.
+
+        Args:
+            name, arguments: as for ``call``.
+
+        Returns:
+            Its answer, as JSON; ``shown`` makes the text of it that ``call`` gives.
+
+        Raises:
+            InvalidInput: no such tool, or arguments that it does not take.
+            RecordNotFound: no such memory within reach; the message says what to do.
+            PolicyError: the policy forbids it.
+        """
         tool = self._named.get(name) if isinstance(name, str) else None
         if tool is None:
             raise InvalidInput(f"there is no tool {str(name)[:80]!r}: there are {', '.join(self._named)}")
