@@ -85,6 +85,12 @@ def _transfer() -> Mapping[str, click.Command]:
     return COMMANDS
 
 
+def _reviewing() -> Mapping[str, click.Command]:
+    from indelible.cli.reviewing import COMMANDS
+
+    return COMMANDS
+
+
 def _serving() -> Mapping[str, click.Command]:
     from indelible.cli.serving import COMMANDS
 
@@ -97,6 +103,7 @@ VERBS: dict[str, Callable[[], Mapping[str, click.Command]]] = {
     **dict.fromkeys(("withdraw", "forget-expired", "prune", "purge"), _housekeeping),
     **dict.fromkeys(("export", "import", "backup", "restore-backup"), _transfer),
     **dict.fromkeys(("verify", "rebuild", "reindex", "vacuum", "health", "doctor", "path"), _upkeep),
+    "quarantine": _reviewing,
     "mcp": _serving,
 }
 """Every verb, in the order of the help, and what loads it: a call pays for the verb it names alone."""

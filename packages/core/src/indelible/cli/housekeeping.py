@@ -25,10 +25,22 @@ _really = click.option("--yes-i-really-want-to-delete", "really", is_flag=True, 
 @click.argument("source")
 @click.option("--since", metavar="VERSION|TIME", help="Only what was written at or after a version or an ISO 8601 time.")
 @click.option("--derived", is_flag=True, help="Also what names one of these, or the source, as parent.")
-def withdraw(call: Call, source: str, since: str | None, derived: bool) -> None:
-    """Forget everything that SOURCE wrote; undo revives it."""
+@click.option("--restore", is_flag=True, help="Bring back what others had written before, also files and what a session forgot.")
+def withdraw(call: Call, source: str, since: str | None, derived: bool, restore: bool) -> None:
+    """Forget everything that SOURCE wrote; undo revives it.
+
+    With --restore a session of a model is undone as a whole.
+    """
+    if derived and restore:
+        raise InvalidInput("--derived and --restore contradict each other: give one")
     start = when_of(since, "--since")
     with call.store() as store:
+        if restore:
+            from indelible.tools import withdraw as undo_session
+
+            count = undo_session(call.view(store), source, since=start)
+            answer(call, {"source": source, "undone": count}, f"undid what {source} did to {_memories(count)}")
+            return
         count = call.view(store).withdraw(source, since=start, derived=derived)
     answer(call, {"source": source, "forgotten": count}, f"forgot {_memories(count)} of {source}")
 
