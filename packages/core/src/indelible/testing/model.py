@@ -44,11 +44,16 @@ class Refused(NamedTuple):
 
 
 class Model:
-    """What a store of keys and texts should say. Writes return whether they are accepted."""
+    """What a store of keys and texts should say. Writes return whether they are accepted.
 
-    def __init__(self) -> None:
+    Args:
+        notes_every_forget: whether forgetting what is not there is an event, too, as in a key/value memory.
+    """
+
+    def __init__(self, *, notes_every_forget: bool = False) -> None:
         self.log: list[Told] = []
         self.now_ms = 0
+        self._notes_every_forget = notes_every_forget
 
     @property
     def version(self) -> int:
@@ -113,8 +118,8 @@ class Model:
 
     def forget(self, key: str) -> None:
         state = self._state(key)
-        if state is not None and state.op == "remember":
-            self._append(key, "forget", born=state.born)
+        if self._notes_every_forget or (state is not None and state.op == "remember"):
+            self._append(key, "forget", born=0 if state is None else state.born)
 
     def undo(self, key: str) -> Refused | None:
         states = self._states(key)

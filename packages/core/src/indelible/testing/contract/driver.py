@@ -82,6 +82,10 @@ class Reader:
     def keys(self) -> list[str]:
         raise NotImplementedError
 
+    def look(self, keys: Sequence[str]) -> tuple[list[str | None], list[str]]:
+        """The texts of some keys, and all keys."""
+        return [self.get(key) for key in keys], self.keys()
+
     def search(self, words: str, limit: int | None = None) -> list[Match]:
         refuse(self, Power.SEARCH)
 
