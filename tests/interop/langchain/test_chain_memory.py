@@ -91,6 +91,23 @@ def test_keys_that_are_named_win(store: MemoryStore) -> None:
     assert [str(message.text) for message in memory.chat_memory.messages] == ["hi", "hello", "more", "said"]
 
 
+@pytest.mark.parametrize("name", ["input_key", "output_key"])
+def test_a_named_key_that_is_not_there_is_refused(store: MemoryStore, name: str) -> None:
+    """By an error that says what there is, and not by a ``KeyError``; to load, it is as if nothing were asked."""
+    options: dict[str, Any] = {"store": store, "facts_key": "facts", name: "nowhere"}
+    memory = IndelibleMemory(**options)
+    with pytest.raises(InvalidInput, match="'nowhere', but there is only"):
+        memory.save_context({"input": "hi"}, {"output": "hello"})
+    assert (store.version, memory.load_memory_variables({})) == (0, {"history": "", "facts": ""})
+
+
+@pytest.mark.parametrize("key", [None, "history"])
+def test_the_variables_must_differ(store: MemoryStore, key: str | None) -> None:
+    """And there must be one: a memory that loads nothing is a mistake."""
+    with pytest.raises(ValueError, match="must be two names"):
+        IndelibleMemory(store=store, memory_key=key, facts_key=key)
+
+
 def test_messages_may_be_the_turn(store: MemoryStore) -> None:
     """As agents and chat prompts hand them on."""
     IndelibleMemory(store=store).save_context({"input": [HumanMessage("hi"), HumanMessage("there")]}, {"output": AIMessage("hello")})

@@ -147,6 +147,7 @@ VECTOR_STORE = {
 }
 RETRIEVER = {
     "what invoke was told never reached the search": "test_retriever.test_what_invoke_says_wins",
+    "what ainvoke was told was an unexpected argument": "test_retriever.test_what_ainvoke_says_wins_too",
     "metadata was mixed with the store's own": "test_retriever.test_facts_as_documents",
     "a flag was taken for a version, a float for a time": "test_known_defects.test_neither_a_flag_nor_a_float_is_a_version",
     "the standard tests' own list": "test_standard.TestRetriever",

@@ -125,8 +125,10 @@ def test_no_tool_takes_a_scope(tools: dict[str, BaseTool]) -> None:
     for tool in tools.values():
         schema = json.dumps(tool.args)
         assert not [word for word in SCOPE_WORDS if f'"{word}' in schema]
-    answer(tools["remember"], content="mine", user_id="bob", agent_id="x", config={"configurable": {"user_id": "bob"}})
-    assert answer(tools["search"], query="mine")[0]["content"] == "mine"
+    smuggled: dict[str, Any] = {"user_id": "bob", "agent_id": "x", "config": {"configurable": {"user_id": "bob"}}}
+    for name, value in smuggled.items():
+        assert f"{name}: Extra inputs are not permitted" in tools["remember"].invoke({"content": "mine", name: value})
+    assert answer(tools["search"], query="mine") == []
 
 
 @dataclass

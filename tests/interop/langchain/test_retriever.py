@@ -66,6 +66,16 @@ def test_what_invoke_says_wins(facts: MemoryStore) -> None:
         IndelibleRetriever(memory=facts, k=-1)
 
 
+async def test_what_ainvoke_says_wins_too(facts: MemoryStore) -> None:
+    """The inherited coroutine takes no options at all."""
+    retriever = IndelibleRetriever(memory=facts, k=3, filter={"topic": "pet"}, user_id="ada")
+    assert await retriever.ainvoke("Ada", k=0) == []
+    assert texts(await retriever.ainvoke("Ada", as_of=1, filter={})) == ["Ada prefers tea"]
+    assert texts((await retriever.abatch(["Ada"], k=1))[0]) == ["Ada has a cat named E1234"]
+    with pytest.raises(InvalidInput, match="limit"):
+        await retriever.ainvoke("Ada", k=-1)
+
+
 def test_the_past(facts: MemoryStore) -> None:
     """By ``as_of`` or by a view: what was edited and forgotten since is there as it was."""
     then = facts.version

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 
 from indelible import EmbedderMismatch, InvalidInput, MemoryStore
 from indelible.embed.callable_embedder import CallableEmbedder
-from langchain_indelible import IndelibleVectorStore
+from langchain_indelible import IndelibleByteStore, IndelibleChatMessageHistory, IndelibleStore, IndelibleVectorStore
 from tests.interop.langchain.models import WordEmbeddings, open_store, texts
 
 # Writing
@@ -194,6 +194,39 @@ async def test_from_texts_and_documents(embeddings: WordEmbeddings, tmp_path: Pa
     with open_store(tmp_path / "kept.db") as store:
         assert texts(IndelibleVectorStore(store, embeddings, namespace=["animals", "wild"]).similarity_search("fox")) == ["red fox"]
         assert IndelibleVectorStore(store, embeddings).similarity_search("fox") == []
+
+
+def test_what_is_no_document_is_refused(documents: IndelibleVectorStore, store: MemoryStore) -> None:
+    """By what it is, before anything is written."""
+    with pytest.raises(InvalidInput, match="got str: texts are added by add_texts"):
+        documents.add_documents([Document(page_content="a"), "b"])  # type: ignore[list-item]  # the mistake itself
+    assert store.version == 0
+
+
+def test_a_store_or_a_path(embeddings: WordEmbeddings, store: MemoryStore, tmp_path: Path) -> None:
+    """Of two places one would be ignored."""
+    with pytest.raises(InvalidInput, match="not both"):
+        IndelibleVectorStore.from_texts(["a"], embeddings, store=store, path=tmp_path / "other.db")
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_one_label_is_not_its_letters(store: MemoryStore) -> None:
+    """A namespace may be given as text, here and in every class that takes one; what is neither is refused."""
+    IndelibleVectorStore(store, namespace="notes").add_texts(["a"], ids=["1"])
+    IndelibleChatMessageHistory(store, "s", namespace="talks").add_user_message("hi")
+    IndelibleByteStore(store, namespace="files").mset([("k", b"x")])
+    with IndelibleStore(store, namespace="items") as items:
+        items.put(("users",), "k", {"x": 1})
+    assert store.collection().namespaces() == [("items", "users"), ("notes",), ("talks", "s")]
+    assert store.collection("files", cache=True).get("k") == b"x"
+    makers: list[Any] = [IndelibleVectorStore, IndelibleByteStore, IndelibleStore, lambda store, namespace: history_in(store, namespace)]
+    for make in makers:
+        with pytest.raises(InvalidInput, match="label"):
+            make(store, namespace=5)
+
+
+def history_in(store: MemoryStore, namespace: Any) -> IndelibleChatMessageHistory:
+    return IndelibleChatMessageHistory(store, "s", namespace=namespace)
 
 
 def test_scopes_and_namespaces_are_apart(store: MemoryStore, embeddings: WordEmbeddings) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from langchain_core.stores import ByteStore
 
 from indelible import InvalidInput, MemoryStore
+from langchain_indelible.labels import labels_of
 
 
 class IndelibleByteStore(ByteStore):
@@ -14,12 +15,12 @@ class IndelibleByteStore(ByteStore):
 
     Args:
         store: where.
-        namespace: keeps several apart.
+        namespace: a label or several, which keeps several apart.
         ttl_ms: milliseconds until a value is no longer there.
     """
 
-    def __init__(self, store: MemoryStore, *, namespace: Sequence[str] = ("bytes",), ttl_ms: int | None = None) -> None:
-        self._cache = store.collection(*namespace, cache=True)
+    def __init__(self, store: MemoryStore, *, namespace: str | Sequence[str] = ("bytes",), ttl_ms: int | None = None) -> None:
+        self._cache = store.collection(*labels_of(namespace), cache=True)
         self._ttl_ms = ttl_ms
 
     def mget(self, keys: Sequence[str]) -> list[bytes | None]:

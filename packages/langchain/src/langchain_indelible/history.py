@@ -10,6 +10,7 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage
 
 from indelible import Collection, Delete, MemoryStore, Put, Record, UnsupportedOperation
+from langchain_indelible.labels import labels_of
 from langchain_indelible.messages import of_record, to_value
 
 
@@ -26,7 +27,7 @@ class IndelibleChatMessageHistory(BaseChatMessageHistory):
     Args:
         store: where.
         session_id: whose conversation.
-        namespace: labels before the session's own.
+        namespace: a label or several, before the session's own.
         agent_id, user_id, org_id, workspace_id: whose, matched exactly.
         ttl_ms: milliseconds until a message is no longer shown.
         pinned: read what stood at the first read and what this object added since, and nothing of others.
@@ -40,7 +41,7 @@ class IndelibleChatMessageHistory(BaseChatMessageHistory):
         store: MemoryStore,
         session_id: str,
         *,
-        namespace: Sequence[str] = ("chat",),
+        namespace: str | Sequence[str] = ("chat",),
         agent_id: str | None = None,
         user_id: str | None = None,
         org_id: str | None = None,
@@ -52,7 +53,7 @@ class IndelibleChatMessageHistory(BaseChatMessageHistory):
         self.store = store
         self.session_id = session_id
         self._collection: Collection = store.collection(
-            *namespace, session_id, agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id
+            *labels_of(namespace), session_id, agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id
         )
         self._ttl_ms = ttl_ms
         self._pinned = pinned
@@ -99,7 +100,8 @@ class IndelibleChatMessageHistory(BaseChatMessageHistory):
             for message, value in zip(messages, values, strict=True)
         ]
         self._collection.batch(puts)
-        self._added += [put.key for put in puts]
+        if self._pinned:
+            self._added += [put.key for put in puts]
 
     def clear(self) -> None:
         """Forget every message of the session, in one transaction."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from langchain_classic.base_memory import BaseMemory
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, get_buffer_string
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from indelible import InvalidInput, MemoryStore, Record, Scope, memory_block
 from indelible.base.record import ANY_SCOPE, UNSET
@@ -66,6 +66,12 @@ class IndelibleMemory(BaseMemory):
     org_id: str | None = None
     workspace_id: str | None = None
 
+    @model_validator(mode="after")
+    def _check_variables(self) -> Self:
+        if self.memory_key == self.facts_key:
+            raise InvalidInput(f"memory_key and facts_key must be two names, or one of them None, got {self.memory_key!r} for both")
+        return self
+
     @property
     def chat_memory(self) -> IndelibleChatMessageHistory:
         """The conversation."""
@@ -112,14 +118,17 @@ class IndelibleMemory(BaseMemory):
 
     def _question(self, inputs: Mapping[str, Any]) -> str:
         """What to recall for; empty if there is no input."""
-        return _text(inputs.get(self._input_key(inputs), "")) if self._input_keys(inputs) else ""
+        key = self.input_key
+        if key is None and self._input_keys(inputs):
+            key = self._input_key(inputs)
+        return "" if key is None else _text(inputs.get(key, ""))
 
     def _input_keys(self, inputs: Mapping[str, Any]) -> list[str]:
         return [key for key in inputs if key not in (*self.memory_variables, *self.exclude_input_keys, _STOP)]
 
     def _input_key(self, inputs: Mapping[str, Any]) -> str:
         if self.input_key is not None:
-            return self.input_key
+            return _there(self.input_key, inputs, "input_key")
         keys = self._input_keys(inputs)
         if len(keys) != 1:
             raise InvalidInput(f"one input key expected, got {keys}: set input_key")
@@ -127,7 +136,7 @@ class IndelibleMemory(BaseMemory):
 
     def _output_key(self, outputs: Mapping[str, Any]) -> str:
         if self.output_key is not None:
-            return self.output_key
+            return _there(self.output_key, outputs, "output_key")
         if len(outputs) == 1:
             return next(iter(outputs))
         if "output" not in outputs:
@@ -157,6 +166,12 @@ class IndelibleMemory(BaseMemory):
         # Only in the scope that turns are written to: what others said in a session of that name is theirs.
         written = writing_scope(self.facts.bound, ANY_SCOPE, required=False)
         self.store.scope(*written).withdraw(self._source)
+
+
+def _there(key: str, values: Mapping[str, Any], name: str) -> str:
+    if key not in values:
+        raise InvalidInput(f"{name} is {key!r}, but there is only {list(values)}")
+    return key
 
 
 def _text(value: object) -> str:

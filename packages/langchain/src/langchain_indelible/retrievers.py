@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import run_in_executor
 from pydantic import Field, Strict, StrictInt
 
 from indelible import Collection, Hit, InvalidInput
@@ -61,6 +63,12 @@ class IndelibleRetriever(BaseRetriever):
             **search_conditions(self.filter if filter is None else filter),
         )
         return [with_provenance(hit) if self.provenance else document_of(hit.record) for hit in hits]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **options: Any
+    ) -> list[Document]:
+        # The inherited one takes no options.
+        return await run_in_executor(None, partial(self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **options))
 
     def _hits(self, query: str, *, mode: str | None, **options: Any) -> list[Hit]:
         scope = {name: getattr(self, name) for name in ("agent_id", "user_id", "org_id", "workspace_id")}

@@ -15,6 +15,7 @@ from indelible import Collection, Delete, InvalidInput, MemoryStore, Put
 from langchain_indelible.document_searches import DocumentSearches
 from langchain_indelible.documents import listed
 from langchain_indelible.embeddings import IndelibleEmbeddings, as_embedder
+from langchain_indelible.labels import labels_of
 
 
 class IndelibleVectorStore(DocumentSearches):
@@ -47,10 +48,9 @@ class IndelibleVectorStore(DocumentSearches):
     ) -> None:
         self.store = store
         self._embedding = embedding
-        labels = (namespace,) if isinstance(namespace, str) else tuple(namespace)
         model = "store" if embedding is None else as_embedder(embedding)
         self._collection = store.collection(
-            *labels, agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id, model=model
+            *labels_of(namespace), agent_id=agent_id, user_id=user_id, org_id=org_id, workspace_id=workspace_id, model=model
         )
 
     @property
@@ -98,6 +98,9 @@ class IndelibleVectorStore(DocumentSearches):
         if kwargs:
             raise TypeError(f"add_documents has no argument {next(iter(kwargs))!r}")
         added = list(documents)
+        for document in added:
+            if not isinstance(document, Document):
+                raise InvalidInput(f"documents must be Documents, got {type(document).__name__}: texts are added by add_texts")
         given = [None] * len(added) if ids is None else listed(ids, "ids", len(added))
         names = [doc.id if name is None else name for doc, name in zip(added, given, strict=True)]
         keys = [str(uuid.uuid4()) if name is None else name for name in names]
@@ -151,7 +154,12 @@ class IndelibleVectorStore(DocumentSearches):
             store: where; or
             path: a file to open; without either, a store that is not kept.
             **kwargs: as for the constructor.
+
+        Raises:
+            InvalidInput: both a store and a path, or as for ``add_documents``.
         """
+        if store is not None and path is not None:
+            raise InvalidInput("give either a store or the path of one, not both")
         if store is None:
             store = MemoryStore(":memory:" if path is None else path)
         made = cls(store, embedding, **kwargs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from langgraph.store.base import IndexConfig, Op, Result, TTLConfig
@@ -12,6 +12,7 @@ from langgraph.store.base import IndexConfig, Op, Result, TTLConfig
 from indelible import Collection, MemoryStore
 from indelible.errors import InvalidInput
 from indelible.faces.threads import on_a_thread
+from langchain_indelible.labels import labels_of
 from langchain_indelible.store.index import ItemIndex
 from langchain_indelible.store.operations import StoreBatch, check_ttl_config
 from langchain_indelible.store.sweeping import Sweeping
@@ -31,7 +32,7 @@ class IndelibleStore(Versions, Sweeping, Verbs):
         store: a ``MemoryStore``, which stays open when this is closed, or the path of a file; when omitted, the core's own default.
         index: what is embedded, and by what; without ``embed``, by the core's own model. When omitted, queries are ignored.
         ttl: default time to live in minutes, and whether reads refresh it.
-        namespace: where in the file the items are kept, so that other memories can share it.
+        namespace: a label or several: where in the file the items are kept, so that other memories can share it.
         **options: for ``MemoryStore``, where ``store`` is a path.
 
     Raises:
@@ -55,7 +56,7 @@ class IndelibleStore(Versions, Sweeping, Verbs):
         *,
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
-        namespace: tuple[str, ...] = ("langgraph",),
+        namespace: str | Sequence[str] = ("langgraph",),
         **options: Any,
     ) -> None:
         check_ttl_config(ttl)
@@ -67,7 +68,7 @@ class IndelibleStore(Versions, Sweeping, Verbs):
             self._store = store
         else:
             self._store = MemoryStore(store, **options)
-        self._collection: Collection = self._store.collection(*namespace, model=self._index.model)
+        self._collection: Collection = self._store.collection(*labels_of(namespace), model=self._index.model)
         self._stop = threading.Event()
         self.index_config = index
         self.embeddings = self._index.embeddings
