@@ -7,11 +7,14 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from indelible import InvalidInput
-from indelible.tools import FACT_TOOLS, TOOLS, MemoryTool, schema, schemas
+from indelible.tools import ALL_TOOLS, FACT_TOOLS, TOOLS, Argument, MemoryTool, schema, schemas
 
-ALL = (*TOOLS, *FACT_TOOLS)
+ALL = ALL_TOOLS
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TYPES = {"string", "integer", "number", "boolean", "object", "array", "null"}
 
@@ -69,3 +72,32 @@ def test_the_form_of_anthropic() -> None:
 def test_another_form_is_refused() -> None:
     with pytest.raises(InvalidInput, match="'openai', 'anthropic'"):
         schemas(TOOLS, "gemini")  # type: ignore[arg-type]  # what a caller may try
+
+
+FIELDS = sorted({argument.name for tool in ALL for argument in tool.fields})
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 60) | st.sampled_from([0.5, 1e9 + 0.5, 2**70, "", "x", "up", "view", "/memories/a"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def fitting(argument: Argument) -> st.SearchStrategy[Any]:
+    """Mostly what the argument takes."""
+    kinds: dict[Any, st.SearchStrategy[Any]] = {str: st.sampled_from(["x", "up", "view", ""]), int: st.integers(0, 60)}
+    return st.one_of(kinds.get(argument.type, values), values)
+
+
+@pytest.mark.parametrize("tool", TOOLS + FACT_TOOLS, ids=lambda tool: tool.name)
+@given(data=st.data())
+def test_a_schema_says_what_is_accepted(tool: MemoryTool, data: st.DataObject) -> None:
+    """Valid JSON Schema of the 2020 draft; what it admits the check of arguments admits, and nothing else."""
+    made = schema(tool)
+    Draft202012Validator.check_schema(made)
+    optional = {argument.name: fitting(argument) for argument in tool.fields}
+    arguments = data.draw(st.fixed_dictionaries({}, optional=optional) | st.dictionaries(st.sampled_from(FIELDS), values, max_size=3))
+    try:
+        accepted = tool.checked(arguments) == arguments
+    except InvalidInput:
+        accepted = False
+    assert accepted == Draft202012Validator(made).is_valid(arguments)
