@@ -25,7 +25,7 @@ from indelible.testing.machine import StoreMachine
 from indelible.testing.model import Model
 from tests.conftest import ON_CI
 
-STEPS = settings(max_examples=200 if ON_CI else 20, stateful_step_count=50 if ON_CI else 30)
+STEPS = settings(max_examples=200 if ON_CI else 20, stateful_step_count=50)
 
 
 class _SqliteMachine(StoreMachine):

@@ -222,7 +222,7 @@ def test_facts_say_what_the_model_says(machine: type[FactsMachine]) -> None:
         machine,
         settings=settings(
             max_examples=200 if FULL else 20,
-            stateful_step_count=50 if FULL else 30,
+            stateful_step_count=50,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             phases=[Phase.explicit, Phase.generate, Phase.shrink],

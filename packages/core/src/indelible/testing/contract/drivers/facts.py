@@ -34,11 +34,8 @@ class FactReader(Reader):
         return [record.key for record in self.facts.list() if record.key is not None]
 
     def look(self, keys: Sequence[str]) -> tuple[list[str | None], list[str]]:
-        if not isinstance(self.facts, Blocking):
-            return super().look(keys)
-        # One wait for all: a coroutine's caller has them under way at once.
-        *lists, everything = self.facts.gathered(*(("list", {"key": key}) for key in keys), ("list", {}))
-        return [found[0].content if found else None for found in lists], [record.key for record in everything if record.key is not None]
+        texts = {record.key: record.content for record in self.facts.list() if record.key is not None}
+        return [texts.get(key) for key in keys], list(texts)
 
     def search(self, words: str, limit: int | None = None) -> list[Match]:
         hits = self.facts.search(words, limit=_ALL if limit is None else limit)
@@ -205,22 +202,10 @@ class Blocking:
         def call(*args: Any, **kwargs: Any) -> Any:
             result = found(*args, **kwargs)
             if inspect.isawaitable(result):
-                result = self._wait_for(result)
+                result = asyncio.run_coroutine_threadsafe(_awaited(result), self._loop).result(timeout=120)
             return Blocking(result, self._loop) if isinstance(result, AsyncFace) else result
 
         return call
-
-    def gathered(self, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-        """Several calls at once, by name and arguments; their results in this order."""
-
-        async def together() -> list[Any]:
-            return await asyncio.gather(*(getattr(self._face, name)(**arguments) for name, arguments in calls))
-
-        found: list[Any] = self._wait_for(together())
-        return found
-
-    def _wait_for(self, result: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(_awaited(result), self._loop).result(timeout=120)
 
 
 @cache
