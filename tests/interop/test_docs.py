@@ -13,7 +13,7 @@ from tests.architecture.source_tree import ROOT
 SEMANTICS = ROOT / "docs" / "semantics.md"
 PAGES = [ROOT / "README.md", ROOT / "docs" / "semantics.md", ROOT / "docs" / "architecture.md", ROOT / "benchmarks" / "README.md"]
 PAGES += [ROOT / "examples" / "data" / "longmemeval_sample" / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
-PAGES += [ROOT / "docs" / "mcp.md", ROOT / "docs" / "tools.md"]
+PAGES += [ROOT / "docs" / name for name in ("mcp.md", "tools.md", "langchain.md", "llamaindex.md")]
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _QUOTED = re.compile(r"`((?:tests|docs|examples|benchmarks|models|packages)/[\w./-]*)`")
 
