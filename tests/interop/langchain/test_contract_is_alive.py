@@ -158,8 +158,10 @@ def test_every_subject_has_a_bug() -> None:
 
 
 def test_every_class_runs_the_suite() -> None:
-    """Whatever of the package keeps or finds something; the others are a model, and a runnable around what is here."""
+    """Whatever of the package keeps or finds something; the others are what those take and give, a model, and a runnable around them."""
     exported = {name for name in langchain_indelible.__all__ if not name.startswith("_")}
     tested = {owner.__name__ for owner, *_ in BUGS} & exported
-    assert exported - tested == {"IndelibleEmbeddings", "as_embedder", "with_memory", "memory_tools", "MemoryToolkit"}
+    values = {"CheckedPut", "IndelibleItem", "IndelibleSearchItem", "ItemChange"}
+    tools = {"memory_tools", "MemoryToolkit"}  # functions of each run's scope, which is where their bugs are planted
+    assert exported - tested == values | tools | {"IndelibleEmbeddings", "as_embedder", "with_memory"}
     assert {agents.TestTools, agents.TestReadByTools, agents.TestWrittenByTools} <= {subject for _, _, _, subject, _ in BUGS}

@@ -45,14 +45,18 @@ _HOMES: dict[str, tuple[str, ...]] = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "CheckedPut",
     "IndelibleByteStore",
     "IndelibleChatMessageHistory",
     "IndelibleEmbeddings",
+    "IndelibleItem",
     "IndelibleMemory",
     "IndelibleRecordManager",
     "IndelibleRetriever",
+    "IndelibleSearchItem",
     "IndelibleStore",
     "IndelibleVectorStore",
+    "ItemChange",
     "MemoryMiddleware",
     "MemoryToolkit",
     "__version__",
