@@ -37,6 +37,7 @@ VECTOR_STORES = {
     "empty node_ids, which LlamaIndex always sends, found nothing": "test_vector_store.test_node_ids_and_doc_ids",
     "doc_ids were ignored, or empty ones found everything": "test_vector_store.test_node_ids_and_doc_ids",
     "an index of text and index nodes found the index nodes alone": "test_storage.test_other_indexes_and_nodes_of_other_kinds",
+    "the past of an index node was its present": "test_storage.test_nodes_of_other_kinds_have_a_past",
     "filters were applied after the limit": "test_vector_store.test_conditions_hold_before_the_limit",
     "a query by filters alone raised": "test_vector_store.test_without_a_vector_the_conditions_decide",
     "a vector of zeros gave NaN and lost a row": "test_consumers.test_a_model_may_ask_by_filters_alone",

@@ -107,6 +107,21 @@ def test_other_indexes_and_nodes_of_other_kinds(file: str) -> None:
     assert {found.node_id for found in retriever.retrieve("red fox")} == {"t", "i"}
 
 
+def test_nodes_of_other_kinds_have_a_past(file: str) -> None:
+    """An index's own retriever takes them from its document store, as they are now, or were before they were deleted; ours does not."""
+    context = storage_context(file)
+    index = VectorStoreIndex([IndexNode(id_="i", text="red fox", index_id="other")], storage_context=context, embed_model=MODEL)
+    nodes = context.vector_store
+    assert isinstance(nodes, IndelibleVectorStore)
+    version = nodes.client.version
+    index.insert_nodes([IndexNode(id_="i", text="grey fox", index_id="other")])
+    for _ in range(2):
+        past = IndelibleRetriever(nodes, MODEL, as_of=version).retrieve("fox")
+        assert [(type(hit.node), hit.get_content()) for hit in past] == [(IndexNode, "red fox")]
+        index.delete_nodes(["i"])
+    assert IndelibleRetriever(nodes, MODEL).retrieve("fox") == []
+
+
 def test_images_are_on_disk_too(file: str) -> None:
     """LlamaIndex keeps them in a vector store of their own, by default in memory."""
     image = ImageNode(id_="1", image="aGk=", embedding=[1.0, 2.0])

@@ -41,7 +41,8 @@ class IndelibleRetriever(BaseRetriever):
         memory: a vector store; or a ``MemoryStore`` or a view of one (``store.scope(...)``, ``store.at(...)``).
         embed_model: the model of the vector store's nodes, by default ``Settings.embed_model``; facts have that of their store.
         similarity_top_k: how many nodes at most.
-        mode: ``"hybrid"``, ``"default"`` (by meaning), ``"text_search"``, ``"sparse"`` or ``"mmr"``.
+        mode: ``"hybrid"``, ``"default"`` (by meaning), ``"text_search"``, ``"sparse"`` or ``"mmr"``. By words alone, nodes hold one of
+            those that mean something, facts all words, as in ``MemoryStore.search``.
         alpha: of a hybrid search of nodes, 0 for words alone to 1 for meaning alone.
         mmr_threshold: of mmr, 0 for variety alone to 1 for nearness alone.
         filters, doc_ids, node_ids: conditions; the last two are on nodes only.
