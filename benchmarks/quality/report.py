@@ -1,0 +1,92 @@
+"""What was found, as tables to read and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from benchmarks.quality.metrics import DEPTH, NAMES, Interval, bootstrap, paired
+from benchmarks.quality.stores import PRIORS
+from benchmarks.quality.ways import BM25, HYBRID, SEMANTIC, SPACES, WORDS, Results
+
+WITH_INTERVAL = ("any@5", "recall@10", "nDCG@10")
+"""The measures that decide; the others are printed without their intervals, which the file has."""
+
+
+def comparisons(results: Results) -> Iterator[tuple[str, str, Interval]]:
+    """Differences of two ways on the same questions: what is compared, by which measure, by how much."""
+    values = results.values
+    for measure in WITH_INTERVAL:
+        better = max((WORDS, SEMANTIC), key=lambda way: float(values[way][measure].mean()))
+        yield f"{HYBRID} - better channel ({better})", measure, paired(values[HYBRID][measure], values[better][measure])
+    for way in values:
+        if way.startswith("reciprocal"):
+            yield f"{HYBRID} - {way}", "nDCG@10", paired(values[HYBRID]["nDCG@10"], values[way]["nDCG@10"])
+    yield f"{HYBRID} - {BM25}", "recall@10", paired(values[HYBRID]["recall@10"], values[BM25]["recall@10"])
+    yield f"{BM25} - {SPACES}", "recall@10", paired(values[BM25]["recall@10"], values[SPACES]["recall@10"])
+    for mode in (HYBRID, SEMANTIC):
+        for prior in PRIORS:
+            if (way := f"{mode} + {prior}") in values:
+                deepest = f"recall@{DEPTH}"
+                yield f"{way} - {mode}", deepest, paired(values[way][deepest], values[mode][deepest])
+        for way in values:
+            if way.startswith(f"{mode}, context"):
+                yield f"{way} - {mode}", "nDCG@10", paired(values[way]["nDCG@10"], values[mode]["nDCG@10"])
+        yield f"{mode} - {mode}, no windows", "nDCG@10", paired(values[mode]["nDCG@10"], values[f"{mode}, no windows"]["nDCG@10"])
+
+
+def show(console: Console, results: Results) -> None:
+    """Print a set's two tables."""
+    asked = results.asked
+    title = f"{asked.name}: {len(asked.documents)} documents, {len(asked.questions)} questions"
+    table = Table(title=f"{title}; percent, with 95 % bootstrap intervals", title_justify="left")
+    table.add_column("way", no_wrap=True)
+    for name in NAMES:
+        table.add_column(name, justify="right", no_wrap=True)
+    for way, values in results.values.items():
+        cells = [with_interval(bootstrap(values[name])) if name in WITH_INTERVAL else f"{values[name].mean():.1f}" for name in NAMES]
+        table.add_row(way, *map(Text, cells), style="bold" if way == HYBRID else None)
+    console.print(table)
+    table = Table(title=f"{asked.name}: differences in points, question by question", title_justify="left")
+    table.add_column("what")
+    table.add_column("measure")
+    table.add_column("difference", justify="right", no_wrap=True)
+    for what, measure, interval in comparisons(results):
+        table.add_row(what, measure, Text(with_interval(interval, sign="+")))
+    console.print(table)
+
+
+def with_interval(interval: Interval, *, sign: str = "") -> str:
+    """A number with its interval."""
+    mean, low, high = (f"{number:{sign}.1f}" for number in interval)
+    return f"{mean} [{low}, {high}]"
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """Everything, without the numbers of single questions."""
+    return {
+        "set": results.asked.name,
+        "documents": len(results.asked.documents),
+        "questions": len(results.asked.questions),
+        "peers": results.versions,
+        "ways": {way: {name: bootstrap(values[name])._asdict() for name in NAMES} for way, values in results.values.items()},
+        "differences": [{"what": what, "measure": measure, **interval._asdict()} for what, measure, interval in comparisons(results)],
+    }
+
+
+def markdown(written: dict[str, Any]) -> str:
+    """A set of the file as the tables of the readme."""
+    lines = [f"**{written['set']}**, {written['documents']} documents, {written['questions']} questions", ""]
+    lines += [f"| way | {' | '.join(NAMES)} |", f"|{'---|' * (len(NAMES) + 1)}"]
+    for way, values in written["ways"].items():
+        cells = [with_interval(Interval(**values[name])) if name in WITH_INTERVAL else f"{values[name]['mean']:.1f}" for name in NAMES]
+        lines.append(f"| {way} | {' | '.join(cells)} |")
+    lines += ["", "| difference in points | measure | |", "|---|---|---|"]
+    for item in written["differences"]:
+        interval = Interval(item["mean"], item["low"], item["high"])
+        lines.append(f"| {item['what']} | {item['measure']} | {with_interval(interval, sign='+')} |")
+    return "\n".join(lines)
