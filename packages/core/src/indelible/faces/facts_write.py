@@ -170,7 +170,7 @@ class FactWrites(FactReads):
             occurred_at=item.get("occurred_at"),
             context=item.get("context") or None,
         )
-        entries = loads(fields.get("context", "[]"))
+        entries = loads(fields["context"]) if "context" in fields else ()
         context = context_texts(self._engine.backend, entries, self._namespace, scope, known) if entries else ()
         key, idempotency_key = item.get("key"), item.get("idempotency_key")
         draft = Draft(

@@ -7,6 +7,7 @@ import math
 import sys
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import ContextRead, Mark, Row, Selection
@@ -36,11 +37,16 @@ class Space(NamedTuple):
 
     def model(self, identity: str) -> str:
         """The name under which a model's vectors are kept: space, dimension, model."""
-        return json.dumps([self.name, self.dim, identity], separators=(",", ":"))
+        return _model_name(self, identity)
 
     def models(self, engine: Engine) -> list[str]:
         """Every model here whose vectors lie in this space."""
         return [name for name in engine.backend.models() if json.loads(name)[:2] == [self.name, self.dim]]
+
+
+@lru_cache(maxsize=256)
+def _model_name(space: Space, identity: str) -> str:
+    return json.dumps([*space, identity], separators=(",", ":"))
 
 
 class Indexing:
