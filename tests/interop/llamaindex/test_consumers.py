@@ -15,7 +15,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine, ContextChatEngine
 from llama_index.core.chat_engine.types import BaseChatEngine, ChatMode
 from llama_index.core.llms import MockLLM
-from llama_index.core.memory import Memory, VectorMemory, VectorMemoryBlock
+from llama_index.core.memory import ChatSummaryMemoryBuffer, Memory, VectorMemory, VectorMemoryBlock
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.retrievers import VectorIndexAutoRetriever
@@ -25,7 +25,7 @@ from llama_index.core.vector_stores.types import FilterCondition, MetadataFilter
 from llama_index.core.workflow import Context, JsonSerializer
 
 from indelible import MemoryStore
-from llama_index_indelible import IndelibleRetriever, IndelibleVectorStore, memory, storage_context
+from llama_index_indelible import IndelibleBufferChatStore, IndelibleRetriever, IndelibleVectorStore, memory, storage_context
 from tests.interop.llamaindex.chats import assistant, open_store, own_loop, said, texts, user
 from tests.interop.llamaindex.models import ScriptedChat, ScriptedCompletion
 from tests.interop.llamaindex.samples import DIM, WordEmbedding, node
@@ -215,6 +215,28 @@ async def test_every_chat_engine(store: MemoryStore, animals: IndelibleVectorSto
     assert (kept[3].content or "").strip() == told.strip()
     await again.areset()
     assert await session.aget_all() == []
+
+
+def test_a_buffer_that_summarises(file: str) -> None:
+    """It puts a summary in the place of the oldest messages; what it replaced can be read as it was, and another buffer goes on."""
+    chats = IndelibleBufferChatStore(file)
+
+    def buffer() -> ChatSummaryMemoryBuffer:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return ChatSummaryMemoryBuffer.from_defaults(
+                chat_store=chats, llm=ScriptedChat(answers=["in short"] * 9), token_limit=8, tokenizer_fn=words
+            )
+
+    for number in range(4):
+        buffer().put(user(f"question {number} is this"))
+        buffer().put(assistant(f"answer {number} is that"))
+    before = chats.client.version
+    shown = buffer().get()
+    assert (shown[0].role.value, shown[0].content) == ("system", "in short")
+    assert texts(shown)[1:] == ["question 3 is this", "answer 3 is that"]
+    assert texts(buffer().get_all()) == texts(shown)
+    assert len(chats.get_messages("chat_history", as_of=before)) == 8
 
 
 async def test_a_turn_is_kept_whole(store: MemoryStore) -> None:

@@ -69,10 +69,17 @@ def test_a_bad_vector_leaves_nothing(nodes: IndelibleVectorStore, vector: list[f
 
 
 def test_another_dimension_is_named(nodes: IndelibleVectorStore) -> None:
-    """Both dimensions, and what to do."""
+    """Both dimensions, and what to do, which works; what there was keeps its model, also once it is cleared."""
     nodes.add([node("good", "red fox")])
-    with pytest.raises(EmbedderMismatch, match=r"64.*3.*reindex"):
-        nodes.add([node("bad", vector=[1, 2, 3])])
+    for _ in range(2):
+        with pytest.raises(EmbedderMismatch, match=r"64 dimensions.*3.*namespace of their own, such as \('nodes-2',\)"):
+            nodes.add([node("bad", vector=[1, 2, 3])])
+        with pytest.raises(EmbedderMismatch, match=r"64 dimensions.*3.*namespace of their own"):
+            nodes.query(VectorStoreQuery(query_embedding=[1.0, 2.0, 3.0]))
+        nodes.clear()
+    other = IndelibleVectorStore(store=nodes.client, namespace=("nodes-2",))
+    other.add([node("bad", vector=[1, 2, 3])])
+    assert other.query(VectorStoreQuery(query_embedding=[1.0, 2.0, 3.0])).ids == ["bad"]
 
 
 def test_a_node_without_a_vector_is_an_error(nodes: IndelibleVectorStore) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
-from indelible import InvalidInput, Mmr
+from indelible import EmbedderMismatch, InvalidInput, Mmr
 from indelible.faces.request import Accept
 from llama_index_indelible.filters import conditions
 
@@ -19,6 +20,21 @@ _NARROWING: Final = frozenset(
 )
 """Words by which other stores are narrowed. Ignoring one would answer with what should have been left out."""
 _PREFETCH_FACTOR: Final = 4.0
+
+
+@contextmanager
+def of_one_model(namespace: tuple[str, ...]) -> Iterator[None]:
+    """Around what takes vectors: one of another dimension is refused with what to do about it here, where vectors come from outside.
+
+    Raises:
+        EmbedderMismatch: there was one.
+    """
+    try:
+        yield
+    except EmbedderMismatch as error:
+        what, _, _ = str(error).partition(":")
+        other = (*namespace[:-1], f"{namespace[-1]}-2")
+        raise EmbedderMismatch(f"{what}: nodes of another embedding model need a namespace of their own, such as {other}") from error
 
 
 def check_options(options: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from indelible.faces.threads import on_a_thread
 from llama_index_indelible.filters import conditions
 from llama_index_indelible.nodes import node_of, put_of
 from llama_index_indelible.opening import PathLike, check_kept, labels_of, narrowed_scope, opened, path_of
-from llama_index_indelible.queries import check_options, search_arguments
+from llama_index_indelible.queries import check_options, of_one_model, search_arguments
 
 When = int | datetime
 
@@ -120,7 +120,8 @@ class IndelibleVectorStore(BasePydanticVectorStore):
             ValueError: a node has no embedding, or one that is not finite, zero or of another dimension; nothing was written.
         """
         lifetime = self.ttl_ms if ttl_ms is None else ttl_ms
-        self._collection.batch([put_of(node, lifetime) for node in nodes])
+        with of_one_model(self.namespace):
+            self._collection.batch([put_of(node, lifetime) for node in nodes])
         return [node.node_id for node in nodes]
 
     def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
@@ -165,7 +166,8 @@ class IndelibleVectorStore(BasePydanticVectorStore):
             TypeError: an option that looks like a condition.
         """
         arguments = search_arguments(query, kwargs)
-        hits = [] if arguments is None else self._collection.search(**arguments)
+        with of_one_model(self.namespace):
+            hits = [] if arguments is None else self._collection.search(**arguments)
         return VectorStoreQueryResult(
             nodes=[node_of(hit.record) for hit in hits],
             similarities=[hit.rank_score for hit in hits],
