@@ -132,6 +132,7 @@ def _prune(options: Options) -> MemoryTool:
         destructive=options.allow_prune,
         idempotent=True,
         reads=lambda given: given.get("dry_run", True) is not False,
+        kept=("keywords", "before"),  # what is to go may look as suspicious as it likes
     )
 
 
