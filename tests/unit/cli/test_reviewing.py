@@ -50,7 +50,7 @@ def test_deciding(cli: Cli) -> None:
     assert cli.json("quarantine") == []
     with MemoryStore(cli.path) as store:
         bodies = [event.payload.body for event in store.iter_events() if event.payload]
-        assert [any(text in body for body in bodies) for text in texts] == [True, True, False]
+        assert [sum(text in body for body in bodies) for text in texts] == [1, 1, 0]
     for option in ("--approve", "--reject", "--purge"):
         assert "nothing waits" in cli.bad(3, "quarantine", option, ids[0])
     assert "contradict" in cli.bad(2, "quarantine", "--approve", ids[0], "--reject", ids[1])

@@ -178,6 +178,17 @@ def test_arguments_are_checked_before_the_model_is_asked(view: ScopedView) -> No
     assert model.seen == []
 
 
+def test_s61_whose_they_are_must_be_settled(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S61: a store itself is nobody's: agent and user come from the environment, or it is an error."""
+    with pytest.raises(InvalidInput, match="agent_id is missing"):
+        ask_with_tools("x", store, ScriptedToolModel())
+    monkeypatch.setenv("MEMORY_AGENT_ID", "helper")
+    monkeypatch.setenv("MEMORY_USER_ID", "ada")
+    store.remember("Bob's", agent_id="helper", user_id="bob")
+    answer = ask_with_tools("x", store, ScriptedToolModel(use("list"), "done"))
+    assert results(answer.messages) == [("[]", False)]
+
+
 def test_calls_of_a_model_are_in_the_audit_log(view: ScopedView) -> None:
     """One line for each, without what was said."""
     before = len(audit_log())

@@ -201,6 +201,23 @@ def test_long_and_unseen_text(toolbox: Toolbox, view: ScopedView) -> None:
     assert (len(found[0]["content"]), found[0]["cut_after"]) == (4000, "4000 of 50000 characters")
 
 
+def test_a_long_history_is_cut(toolbox: Toolbox, view: ScopedView) -> None:
+    """The latest changes, each as far as it helps; what is left out is said."""
+    fact = view.remember("version 0")
+    for number in range(1, 60):
+        view.edit(fact.id, f"version {number} " + "x" * 5000)
+    lines = answer(toolbox, "history", id=fact.id)
+    assert (len(lines), lines[0]) == (51, "(10 earlier changes not shown)")
+    assert "version 59" in lines[-1]
+    assert max(map(len, lines)) == 1000
+
+
+def test_a_query_without_end_is_refused(toolbox: Toolbox) -> None:
+    """Reading calls are not for a policy to measure, but nothing is read that nobody would write."""
+    assert "shorten" in refusal(toolbox, "search", {"query": "x " * 3_000_000})
+    assert "shorten" in refusal(toolbox, "search", json.dumps({"query": "x " * 3_000_000}))
+
+
 def test_what_a_toolbox_is_made_of(view: ScopedView) -> None:
     """Mistakes of the program are raised."""
     wrong: list[dict[str, Any]] = [{"view": None}, {"tools": [RECALL, RECALL]}, {"policy": "none"}, {"session": 7}, {"model": ""}]

@@ -22,7 +22,7 @@ _COLUMNS = ("id", "at", "whose", "tool", "session", "reasons", "arguments")
 @click.option("--approve", metavar="ID", help="Carry this call out, on the account of the session that made it.")
 @click.option("--reject", metavar="ID", help="End its quarantine without carrying it out.")
 @click.option("--purge", metavar="ID", help="The same, and destroy what it said.")
-@click.option("--by", help="Who decides, for the history.")
+@click.option("--by", help="Who decides, noted with what is written or rejected.")
 def quarantine(call: Call, approve: str | None, reject: str | None, purge: str | None, by: str | None) -> None:
     """Show what models wrote that waits for a person.
 

@@ -47,12 +47,14 @@ class Call:
         tool: the tool's name.
         session: noted as the source of what is written.
         model: the model's name, noted with what is written.
+        approved_by: who approved it after it had been kept aside, noted with what is written.
     """
 
     view: ScopedView
     tool: str = ""
     session: str | None = None
     model: str | None = None
+    approved_by: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from indelible.faces.arguments import check_whole
 from indelible.faces.ask import Gate, check_gate, model_name, note_call
 from indelible.faces.store import ScopedView
 from indelible.tools.description import MemoryTool
+from indelible.tools.scope import tool_view
 from indelible.tools.toolbox import Toolbox, ToolResult
 
 DEFAULT_ROUNDS = 10
@@ -121,7 +122,8 @@ def ask_with_tools(
 
     Args:
         prompt: the question.
-        tools: a toolbox; or a bound view, for the tools and the policy that ``Toolbox`` takes by default.
+        tools: a toolbox; or a bound view, for the tools and the policy that ``Toolbox`` takes by default. Of a store, agent and user come
+            from the environment.
         model: as ``ToolModel`` describes.
         max_rounds: how many times the model may call tools; each round may hold several calls.
         system: what is said to the model before the question.
@@ -135,7 +137,7 @@ def ask_with_tools(
     for what, text in (("a prompt", prompt), *((("the system text", system),) if system is not None else ())):
         if not isinstance(text, str):
             raise InvalidInput(f"{what} must be a str, got {type(text).__name__}")
-    toolbox = Toolbox(tools) if isinstance(tools, ScopedView) else tools
+    toolbox = Toolbox(tool_view(tools, {})) if isinstance(tools, ScopedView) else tools
     if not isinstance(toolbox, Toolbox):
         raise InvalidInput(f"tools must be a Toolbox or a bound view of a store, got {type(tools).__name__}")
     if not callable(model):

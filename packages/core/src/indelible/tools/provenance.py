@@ -21,8 +21,8 @@ def signed(call: Call, labels: dict[str, Any] | None) -> dict[str, Any]:
         raise InvalidInput(f"the label {WRITTEN_BY!r} is kept by the memory itself: use another name")
     if not call.tool:
         return dict(labels or {})
-    by = {"tool": call.tool} | ({"model": call.model} if call.model else {})
-    return {**(labels or {}), WRITTEN_BY: by}
+    known = {"tool": call.tool, "model": call.model, "approved_by": call.approved_by}
+    return {**(labels or {}), WRITTEN_BY: {name: value for name, value in known.items() if value}}
 
 
 def labels_of(metadata: dict[str, Any]) -> dict[str, Any]:

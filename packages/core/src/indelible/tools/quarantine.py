@@ -2,8 +2,7 @@
 
 What is kept is the call and not its effect, as a record of its own in a namespace of its own. So whatever reads memories (recall, both
 searches, lists, prompts, now or in the past, on every backend) passes over it without knowing of it, no score depends on it, a memory
-that was to be edited goes on saying what it said, and approving is nothing but making the call. Its history says when it was kept and
-when that ended.
+that was to be edited goes on saying what it said, and approving is nothing but making the call.
 """
 
 from __future__ import annotations
@@ -86,9 +85,11 @@ class Quarantine:
     def approve(self, id: str, *, by: str | None = None) -> Any:
         """Carry a call out, on the account of the session that made it, and end its quarantine.
 
+        What it says is then said by the memory alone: the copy here is destroyed, so that a purge of the memory leaves nothing of it.
+
         Args:
             id: which.
-            by: who approves it, noted in its history.
+            by: who approves it, noted with what is written.
 
         Returns:
             The tool's answer.
@@ -104,12 +105,16 @@ class Quarantine:
             raise InvalidInput(f"the tool {held.tool!r} is not here: give Quarantine the tools of the toolbox that kept this")
         whose = self._view.scope(*(UNSET if value is None else value for value in held.scope))
         # First the call, which can be repeated, then its end: a crash in between loses nothing.
-        answer = tool.verb(Call(whose, held.tool, held.session, held.model), **held.arguments)
-        self._kept.forget(record.id, source=by)
+        answer = tool.verb(Call(whose, held.tool, held.session, held.model, by), **held.arguments)
+        self._kept.purge(record.id)
         return answer
 
     def reject(self, id: str, *, by: str | None = None) -> None:
-        """End the quarantine of a call without making it. What it said stays in the log until ``purge``.
+        """End the quarantine of a call without making it. What it said stays in the log; ``purge`` instead would destroy it.
+
+        Args:
+            id: which.
+            by: who rejects it, noted in its history.
 
         Raises:
             RecordNotFound: nothing waits under this id.

@@ -14,12 +14,12 @@ from indelible.errors import IndelibleError, InvalidInput
 from indelible.faces.store import ScopedView
 from indelible.tools.catalogue import TOOLS
 from indelible.tools.description import Call, MemoryTool
-from indelible.tools.policy import Policy, ToolCall
+from indelible.tools.policy import Policy, ToolCall, texts
 from indelible.tools.quarantine import Quarantine
 
 LONGEST_ERROR = 500
 LONGEST_ARGUMENTS = 4_000_000
-"""Characters of JSON text that are read as arguments."""
+"""Characters of JSON text that are read as arguments, and of all texts in them, also of a call that only reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Toolbox:
     """Tools bound to whose memories they reach.
 
     Args:
-        view: a bound view of a store, from ``store.scope(...)`` or ``tool_view``.
+        view: a bound view of a store, from ``store.scope(...)`` or ``tool_view``; a store itself would reach everybody's memories.
         tools: which; by default all nine, none of which destroys anything.
         policy: what the model may do; by default ``Policy()``.
         model: its name, noted with what it writes.
@@ -124,6 +124,8 @@ class Toolbox:
         checked = tool.checked(_mapping(arguments, tool.name))
         is_read = tool.is_read(checked)
         asked = ToolCall(tool.name, checked, is_read, tool.destructive, self.session, self.model)
+        if sum(map(len, texts(list(checked.values())))) > LONGEST_ARGUMENTS:
+            raise InvalidInput(f"the arguments of {tool.name} have more than {LONGEST_ARGUMENTS} characters: shorten them")
         self.policy.check(asked)
         call = Call(self.view, tool.name, self.session, self.model)
         if is_read:

@@ -15,6 +15,9 @@ from indelible.tools.provenance import labels_of, signed
 
 MOST_SHOWN = 4000
 """Characters of one memory that an answer shows."""
+MOST_CHANGES = 50
+LONGEST_CHANGE = 1000
+"""How many changes of a memory an answer shows, the latest, and how many characters of each."""
 UNKNOWN = "(unknown)"
 _ATTEMPTS = 5
 
@@ -104,7 +107,13 @@ def history(call: Call, id: str) -> list[str]:
     changes = call.view.history(id)
     if not changes:
         raise not_found(id)
-    return [str(change) for change in changes]
+    lines = [_cut(str(change)) for change in changes[-MOST_CHANGES:]]
+    left_out = len(changes) - len(lines)
+    return [f"({left_out} earlier changes not shown)", *lines] if left_out else lines
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_CHANGE else f"{line[: LONGEST_CHANGE - 3]}..."
 
 
 def feedback(call: Call, id: str, vote: Literal["up", "down"], note: str | None = None) -> dict[str, Any]:
