@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
-from llama_index.core.vector_stores.types import MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
 
 from indelible.testing import HashEmbedder
 from indelible.testing.contract.drivers.facts import contract_loop
@@ -82,6 +82,11 @@ def matching(store: IndelibleVectorStore, filters: MetadataFilters | None, **mor
     if not more:
         assert sorted(found.node_id for found in store.get_nodes(filters=filters)) == listed
     return listed
+
+
+def where(**values: Any) -> MetadataFilters:
+    """Nodes whose metadata have all of these values."""
+    return MetadataFilters(filters=[MetadataFilter(key=key, value=value) for key, value in values.items()])
 
 
 def ids_of(nodes: Sequence[BaseNode]) -> list[str]:

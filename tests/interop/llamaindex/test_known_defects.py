@@ -50,6 +50,7 @@ VECTOR_STORES = {
     "two ways to say how many mmr chooses from contradicted each other": "test_vector_modes.test_mmr_prefetch",
     "what an index passes on did not reach the store": "test_consumers.test_an_index_over_a_vector_store",
     "a misspelt filter was swallowed, and everything was shown": "test_vector_store.test_a_condition_as_an_option_is_an_error",
+    "a misspelt argument of a retriever was swallowed": "test_storage.test_the_retriever_refuses_what_it_does_not_know",
     # Deleting and getting
     "delete_nodes() without arguments wiped the store": "test_vector_store.test_delete_nodes",
     "ids and filters together deleted what met one of them": "test_vector_store.test_delete_nodes",
@@ -64,7 +65,7 @@ VECTOR_STORES = {
     "coroutines blocked the event loop": "test_vector_async.test_a_query_never_blocks_the_loop",
     "a store belonged to the loop or thread that came first": "test_vector_async.test_one_object_in_many_loops_and_threads",
     "coroutines needed a client of their own": "test_vector_async.test_coroutines_say_what_the_plain_verbs_say",
-    "a copy failed, or came back without its file": "test_vector_store.test_pickles_and_copies_are_on_the_same_file",
+    "a copy failed, or came back without its file": "test_vector_time.test_pickles_and_copies_are_on_the_same_file",
     "an index could not be pickled": "test_consumers.test_an_index_can_be_pickled",
     "a persisted store was read as JSON and broke the next start": "test_consumers.test_persisting_a_context_by_hand_is_harmless",
     "a reset memory had an unusable store": "test_consumers.test_the_old_vector_memory",
@@ -84,13 +85,14 @@ FILTERS = {
     "`in` took a text apart": "test_filters.test_an_operand_of_the_wrong_kind_is_an_error",
     "stored bools could not be asked for": "test_filters.test_true_and_false_are_asked_as_one_and_zero",
     "percent and underscore were wildcards": "test_filters.test_every_row_of_the_table",
-    "one user's filters reached another's nodes": "test_vector_store.test_scopes_cannot_be_left",
+    "one user's filters reached another's nodes": "test_vector_time.test_scopes_cannot_be_left",
 }
 INGESTION = {
     "refresh_ref_docs inserted everything again after a restart": "test_storage.test_an_index_is_there_after_a_restart",
     "an index of a store of text did not know its documents": "test_storage.test_an_index_that_keeps_its_nodes_knows_its_documents",
     "a context read back without its vector store had none": "test_consumers.test_persisting_a_context_by_hand_is_harmless",
     "a failed run was skipped for ever": "test_storage.test_a_run_that_failed_is_done_by_the_next",
+    "a run without a model stored nothing, and the next one skipped it": "test_storage.test_a_run_without_a_model_is_done_by_one_with_it",
     "a failed run lost the old text": "test_storage.test_a_change_that_failed_is_done_by_the_next",
     "a run that was killed doubled its nodes": "test_storage.test_a_run_that_died_between_two_writes",
     "an index that was not finished was taken for finished": "test_storage.test_an_index_that_was_not_finished_is_finished",

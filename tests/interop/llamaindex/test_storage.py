@@ -182,6 +182,15 @@ def test_a_run_that_failed_is_done_by_the_next(file: str, strategy: str, asynchr
     assert contents(storage_context(file)) == ["red fox"]
 
 
+@strategies
+def test_a_run_without_a_model_is_done_by_one_with_it(file: str, strategy: str) -> None:
+    """LlamaIndex stores no node that has no vector, and says nothing: what it noted does not count as done."""
+    storage_context(file).pipeline([SentenceSplitter()], docstore_strategy=DocstoreStrategy(strategy)).run(documents=documents(a="red fox"))
+    assert contents(storage_context(file)) == []
+    run(storage_context(file), documents(a="red fox"), strategy)
+    assert contents(storage_context(file)) == ["red fox"]
+
+
 @ways
 @pytest.mark.parametrize("strategy", ["upserts", "upserts_and_delete"])
 @pytest.mark.parametrize("text", ["red fox", "grey fox"], ids=["as it was", "changed"])

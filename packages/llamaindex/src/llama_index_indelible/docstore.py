@@ -151,13 +151,18 @@ class IndelibleDocumentStore(Kept, AsyncDocumentStore):
         return UNFINISHED if nodes and not self._nodes_of(doc_id) else None
 
     def get_all_document_hashes(self) -> dict[str, str]:
-        """Hashes with the id of their document. Of several documents with one hash each but the first comes under a key made of both."""
+        """Hashes with the id of their document.
+
+        Of several documents with one hash each but the first comes under a key made of both, and so does a document that is stored here and
+        whose nodes are not there: it can be deleted, and no hash says that it is done.
+        """
         stored = {record.key for record in self._data.list()}
         found: dict[str, str] = {}
         for record in self._hashes.list():
             key, doc_hash = record.key or "", _hash_of(record)
-            if doc_hash is not None and (self.vector_store is None or key in stored or self._is_live(key)):
-                found[doc_hash if doc_hash not in found else f"{doc_hash} {key}"] = key
+            live = self.vector_store is None or self._is_live(key)
+            if doc_hash is not None and (live or key in stored):
+                found[doc_hash if live and doc_hash not in found else f"{doc_hash} {key}"] = key
         return found
 
     def _is_live(self, doc_id: str) -> bool:
