@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +63,14 @@ def _stores(plan: Plan, name: str) -> dict[str, Any]:
         try:
             found[peer] = make(str(plan.folder / f"{peer}-{name}"))
         except ImportError as error:  # it, or something that it needs without saying so, is not installed
-            print(f"without {peer}: {error}: pip install -r benchmarks/requirements-peers.txt", file=sys.stderr)
+            _left_out(peer, str(error))
     return found
+
+
+@cache
+def _left_out(peer: str, reason: str) -> None:
+    """Say once that a store takes no part, and why."""
+    print(f"without {peer}: {reason}: pip install -r benchmarks/requirements-peers.txt", file=sys.stderr)
 
 
 def _chroma(path: str) -> Any:
