@@ -59,7 +59,7 @@ def mcp(
     max_writes: int | None,
     **given: Any,
 ) -> None:
-    """Serve the memories to a model, over the Model Context Protocol.
+    """Serve the memories to models, as an MCP server.
 
     A client starts this and talks to it on standard input and output; --print-config shows what to tell it. Scope options bind the
     server. What they leave open a call may say, else MEMORY_AGENT_ID and the like do.
