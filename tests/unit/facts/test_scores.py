@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import MemoryStore, Record
+from indelible import MemoryStore, Record, where
 from indelible.faces.facts_read import FactReads
 from indelible.testing import FakeClock
 from tests.unit.facts.random_facts import QUERIES, SCOPES, TEXTS, Life, Step, steps
@@ -91,3 +91,21 @@ def test_s41_filters_narrow_the_hits_and_not_the_statistics(store: MemoryStore, 
     some = store.search("tea", filters=lambda metadata: metadata["number"] > 3)
     assert len(some) == 2
     assert all(everything[hit.id] == hit.rank_score for hit in some)
+
+
+def test_s41_a_fused_score_is_the_records_own(store: MemoryStore) -> None:
+    """Filters, bounds and pages leave the scores of hybrid recall as they are: all that is read off others is read off the whole slice."""
+    for number in range(30):
+        store.remember(f"tea {'and milk ' * (number % 4)}on day {number}", metadata={"number": number})
+    everything = store.recall("milk tea on day 7", mode="hybrid", limit=100)
+    scores = {hit.id: hit.rank_score for hit in everything}
+    assert len(set(scores.values())) > 4
+    near = sorted((hit.score or 0.0 for hit in everything), reverse=True)[6]
+    for some in (
+        store.recall("milk tea on day 7", mode="hybrid", limit=100, filters=where("number").gt(20)),
+        store.recall("milk tea on day 7", mode="hybrid", limit=100, filters={"number": 3}),
+        store.recall("milk tea on day 7", mode="hybrid", limit=100, min_score=near),
+        store.recall("milk tea on day 7", mode="hybrid", limit=3, offset=4),
+    ):
+        assert 0 < len(some) < 30
+        assert [hit.rank_score for hit in some] == [scores[hit.id] for hit in some]
