@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -57,6 +58,18 @@ async def test_a_life_of_a_memory(served: Served) -> None:
         assert [record.content for record in ours.list()] == ["Ada cycles to work"]
         texts = [change.record.content for change in ours.history(kept["id"]) if change.record]
         assert texts == ["Ada drinks green tea", "Ada drinks black coffee"]
+
+
+async def test_calls_at_once(served: Served) -> None:
+    """Two conversations and many calls without waiting: each has its answer, and every write is there once."""
+    async with served.connect() as one, served.connect() as other:
+        texts = [f"number {number}" for number in range(20)]
+        talking = [one, other]
+        calls = [good(talking[place % 2], "memory_remember", content=text, user_id="many") for place, text in enumerate(texts)]
+        made = await asyncio.gather(*calls)
+        assert len({answer["id"] for answer in made}) == len({answer["version"] for answer in made}) == 20
+        rows = (await good(one, "memory_export", user_id="many"))["rows"]
+        assert sorted(row["content"] for row in rows) == sorted(texts)
 
 
 async def test_an_edit_may_leave_the_text(served: Served) -> None:

@@ -213,6 +213,18 @@ def _value(chance: random.Random, depth: int) -> object:
     return [None, True, chance.randrange(-5, 60), 10**30, 1.5, chance.choice(["", "tea", "up", "\x00", "\ud800", "\u202e", "%"]), -1][kind]
 
 
+def test_no_socket_is_opened(tmp_path: Path) -> None:
+    """S51: over standard input and output nothing touches the network, not even to recall by meaning."""
+    watch = "import sys, os\nsys.addaudithook(lambda event, _: os._exit(9) if event.startswith('socket.') else None)\n"
+    with Wire(tmp_path / "memory.db", *BOUND, program=watch) as wire:
+        wire.good("memory_remember", content="The kettle is green")
+        assert wire.good("memory_recall", query="colour of kitchen things")
+        assert wire.good("memory_search", query="kettle")
+        assert wire.end() == (0, "")
+    with Wire(tmp_path / "memory.db", *BOUND, program=watch + "import socket\nsocket.socket()\n") as wire:
+        assert wire.process.wait(60) == 9
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
