@@ -26,9 +26,21 @@ class Subject(ContractSuite):
     driver_class: type[StoreDriver]
     in_a_file = False
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def refusing(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+        """One driver for all laws that it must refuse, which write nothing."""
+        driver = cls.made(tmp_path_factory.mktemp("refusing"))
+        yield driver
+        driver.close()
+
     @pytest.fixture
-    def driver(self, tmp_path: Path) -> Iterator[Driver]:
-        driver = self.made(tmp_path)
+    def driver(self, request: pytest.FixtureRequest, refusing: Driver) -> Iterator[Driver]:
+        """A new one for each law that holds here."""
+        if not getattr(request.function, "powers", frozenset()) <= refusing.powers:
+            yield refusing
+            return
+        driver = self.made(request.getfixturevalue("tmp_path"))
         yield driver
         driver.close()
 
