@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,20 +10,18 @@ from langchain_core.runnables import RunnableConfig, run_in_executor
 from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool, ToolException
 from pydantic import ConfigDict
 
-from indelible import InvalidInput, PolicyError, RecordNotFound
+from indelible import IndelibleError, StoreClosed
 from indelible.base.record import UNSET, Unset
 from indelible.faces.store import ScopedView
-from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, MemoryTool, Policy, Toolbox
+from indelible.tools import TOOLS, MemoryTool, Policy, Toolbox
 from indelible.tools.toolbox import shown
 from langchain_indelible.scoping import Binding, ScopeFrom, ScopeValue, thread_of
-
-TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
-READ_TOOLS = tuple(tool for tool in TOOLS if tool.read_only)
 
 
 def memory_tools(
     store: ScopedView,
     *,
+    tools: Sequence[MemoryTool] = TOOLS,
     read_only: bool = False,
     agent_id: ScopeValue = UNSET,
     user_id: ScopeValue = UNSET,
@@ -33,7 +32,9 @@ def memory_tools(
     prefix: str = "",
     policy: Policy | None = None,
 ) -> list[BaseTool]:
-    """Tools with which a model keeps memories: remember, recall, search, edit, forget, history.
+    """Tools with which a model keeps memories: remember, recall, search, search_semantic, edit, forget, history, feedback, list.
+
+    What goes wrong with a call is its answer, in words that a model can act on.
 
     Whose memories they are is settled per call and cannot be said by the model: what is given here, else fields of the same names in the
     run's context (``create_agent(context_schema=...)``) or its ``configurable``, else what the view is bound to, else the environment's
@@ -41,7 +42,8 @@ def memory_tools(
 
     Args:
         store: a store or a bound view of one.
-        read_only: only recall, search and history.
+        tools: others, or more, of ``indelible.tools``, or of your own: ``[*TOOLS, *FACT_TOOLS]``, say.
+        read_only: only those that change nothing.
         agent_id, user_id, org_id, workspace_id: fixed for every call; ``None`` for any.
         scope_from: reads the fields off a run in another way.
         source: noted on what is written; by default the thread of the run, so that ``withdraw(source=...)`` undoes what came of it.
@@ -49,7 +51,8 @@ def memory_tools(
         policy: what the model may do; by default any number of writes, and texts that look like secrets or instructions kept aside.
     """
     binding = Binding({"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}, scope_from)
-    toolbox = Toolbox(store, tools=READ_TOOLS if read_only else TOOLS, policy=policy or Policy(max_writes=None))
+    chosen = [tool for tool in tools if tool.read_only] if read_only else tools
+    toolbox = Toolbox(store, tools=chosen, policy=policy or Policy(max_writes=None))
     return [_structured(tool, toolbox, binding, source, prefix) for tool in toolbox.tools]
 
 
@@ -59,6 +62,7 @@ class MemoryToolkit(BaseToolkit):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     store: ScopedView
+    tools: Sequence[MemoryTool] = TOOLS
     read_only: bool = False
     agent_id: str | None | Unset = UNSET
     user_id: str | None | Unset = UNSET
@@ -79,7 +83,9 @@ def _structured(tool: MemoryTool, toolbox: Toolbox, binding: Binding, source: st
         view = binding.view(toolbox.view, config)  # what is missing here is the program's fault and not for the model to mend
         try:
             return shown(toolbox.within(view, session=source or thread_of(config)).run(tool.name, arguments))
-        except (InvalidInput, RecordNotFound, PolicyError) as error:
+        except StoreClosed:  # by the program, which has to hear of it
+            raise
+        except IndelibleError as error:
             raise ToolException(str(error)) from error
 
     async def acall(config: RunnableConfig, **arguments: Any) -> str:

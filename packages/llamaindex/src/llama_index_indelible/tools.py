@@ -8,24 +8,19 @@ from typing import Any
 
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from indelible import InvalidInput, MemoryStore
 from indelible.base.record import UNSET
 from indelible.faces.scoping import ScopeValue
 from indelible.faces.store import ScopedView
 from indelible.faces.threads import on_a_thread
-from indelible.tools import EDIT, FORGET, HISTORY, RECALL, REMEMBER, SEARCH, Argument, MemoryTool, Policy, Toolbox, tool_view
+from indelible.tools import TOOLS, MemoryTool, Policy, Toolbox, tool_view
 from indelible.tools.toolbox import shown
 from llama_index_indelible.opening import PathLike, opened
 
-TOOLS = (REMEMBER, RECALL, SEARCH, EDIT, FORGET, HISTORY)
-READ_TOOLS = tuple(tool for tool in TOOLS if tool.read_only)
-_NAMED = {tool.name: tool for tool in TOOLS}
-
 
 class IndelibleToolSpec(BaseToolSpec):
-    """Tools with which a model keeps memories: remember, recall, search, edit, forget, history.
+    """Tools with which a model keeps memories: remember, recall, search, search_semantic, edit, forget, history, feedback, list.
 
     Whose memories they are is bound here, as ``partial_params`` of the tools, and cannot be said by the model, whatever it passes. A field
     that is not given is what the view is bound to, else ``MEMORY_AGENT_ID`` and so on; agent and user must come from somewhere. What goes
@@ -34,7 +29,8 @@ class IndelibleToolSpec(BaseToolSpec):
     Args:
         path: the file; without it and without ``store`` the default one.
         store: a store or a bound view of one, in place of a path.
-        read_only: only recall, search and history.
+        tools: others, or more, of ``indelible.tools``, or of your own: ``[*TOOLS, *FACT_TOOLS]``, say.
+        read_only: only those that change nothing.
         agent_id, user_id, org_id, workspace_id: whose memories; ``None`` for any.
         source: noted on what is written, so that ``withdraw(source=...)`` undoes it: a session, say.
         prefix: before each tool's name, for agents that have a ``search`` already.
@@ -49,6 +45,7 @@ class IndelibleToolSpec(BaseToolSpec):
         path: PathLike | None = None,
         *,
         store: ScopedView | None = None,
+        tools: Sequence[MemoryTool] = TOOLS,
         read_only: bool = False,
         agent_id: ScopeValue = UNSET,
         user_id: ScopeValue = UNSET,
@@ -64,8 +61,10 @@ class IndelibleToolSpec(BaseToolSpec):
         tool_view(self.store, self.scope)  # so that the program hears of it and not the model
         self.source = source
         self.prefix = prefix
-        self.spec_functions = [tool.name for tool in (READ_TOOLS if read_only else TOOLS)]
-        self._toolbox = Toolbox(self.store, tools=READ_TOOLS if read_only else TOOLS, policy=policy or Policy(max_writes=None))
+        chosen = [tool for tool in tools if tool.read_only] if read_only else tools
+        self._toolbox = Toolbox(self.store, tools=chosen, policy=policy or Policy(max_writes=None))
+        self._named = {tool.name: tool for tool in self._toolbox.tools}
+        self.spec_functions = [*self._named]
 
     def to_tool_list(
         self,
@@ -82,20 +81,19 @@ class IndelibleToolSpec(BaseToolSpec):
         for name in names:
             if name not in self.spec_functions:
                 raise InvalidInput(f"there is no tool {name!r} here: it is one of {', '.join(map(str, self.spec_functions))}")
-        return [self._tool(_NAMED[name], described.get(name)) for name in names]
+        return [self._tool(self._named[name], described.get(name)) for name in names]
 
     def _tool(self, tool: MemoryTool, metadata: ToolMetadata | None) -> FunctionTool:
-        schema = _schema(tool.name, tool.fields)
         names = [argument.name for argument in tool.fields]
 
         def call(*given: Any, scope: Mapping[str, ScopeValue], **arguments: Any) -> str:
-            checked = _checked(schema, {**dict(zip(names, given, strict=False)), **arguments})
-            return shown(self._toolbox.within(tool_view(self.store, scope), session=self.source).run(tool.name, checked))
+            toolbox = self._toolbox.within(tool_view(self.store, scope), session=self.source)
+            return shown(toolbox.run(tool.name, {**dict(zip(names, given, strict=False)), **arguments}))
 
         async def acall(*given: Any, **arguments: Any) -> str:
             return await on_a_thread(partial(call, *given, **arguments))
 
-        described = metadata or ToolMetadata(name=f"{self.prefix}{tool.name}", description=tool.description, fn_schema=schema)
+        described = metadata or ToolMetadata(name=f"{self.prefix}{tool.name}", description=tool.description, fn_schema=tool.arguments)
         return _Bound(fn=call, async_fn=acall, metadata=described, partial_params={"scope": self.scope})
 
 
@@ -107,24 +105,3 @@ class _Bound(FunctionTool):
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         return await super().acall(*args, **{**kwargs, **self.partial_params})
-
-
-def _checked(schema: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return schema.model_validate(arguments).model_dump(exclude_unset=True)
-    except ValidationError as error:
-        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-        raise InvalidInput("; ".join(problems)) from None
-
-
-def _schema(name: str, arguments: Sequence[Argument]) -> type[BaseModel]:
-    fields: dict[str, Any] = {argument.name: _field(argument) for argument in arguments}
-    return create_model(f"{name.title()}Arguments", __config__=ConfigDict(extra="forbid"), **fields)
-
-
-def _field(argument: Argument) -> Any:
-    kind: Any = argument.type
-    if argument.default is None:
-        kind = kind | None
-    default = ... if argument.default is UNSET else argument.default
-    return kind, Field(default, description=argument.description, ge=argument.least, le=argument.most)
