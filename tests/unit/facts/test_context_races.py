@@ -203,11 +203,7 @@ def test_a_neighbour_changes_while_recall_makes_what_is_missing(race: Race, act:
 @pytest.mark.parametrize("own", ["remember", "edit"])
 def test_recall_makes_good_what_a_program_left_that_died(race: Race, own: str) -> None:
     """Overtaken, and then cut off before it could embed again: every later recall finds the context missing and makes it."""
-
-    def die() -> None:
-        raise OSError
-
-    race.embedder.acts = [RIVALS["edits"](race), die]
+    race.embedder.acts = [RIVALS["edits"](race), _die]
     with pytest.raises(ModelError):
         VERBS[own](race)
     newest = race.store.list()[-1] if own == "remember" else race.second
@@ -215,6 +211,32 @@ def test_recall_makes_good_what_a_program_left_that_died(race: Race, own: str) -
     race.store.recall("okapi")
     assert parts(race.store, newest) == {"", "context"}
     race.check()
+
+
+@pytest.mark.parametrize("own", ["remember", "edit", "undo"])
+def test_a_program_that_had_read_everything_makes_it_good_too(race: Race, own: str) -> None:
+    """A write without its vectors raises the epoch, so that whoever keeps vectors in memory looks whether any is missing."""
+
+    def act() -> None:
+        RIVALS["edits"](race)()
+        race.rival.recall("anything")
+
+    race.embedder.acts = [act, _die]
+    if own == "undo":
+        race.store.edit(race.second.id, metadata={"a": 1})
+        race.rival.recall("anything")
+        race.embedder.acts = [_die]
+    with pytest.raises(ModelError):
+        _ = race.store.undo(race.second.id) if own == "undo" else VERBS[own](race)
+    newest = race.store.list()[-1] if own == "remember" else race.second
+    assert parts(race.rival, newest) == {""}
+    race.rival.recall("anything")
+    assert parts(race.rival, newest) == {"", "context"}
+    race.check()
+
+
+def _die() -> None:
+    raise OSError
 
 
 def test_the_context_itself_changes_meanwhile(race: Race) -> None:

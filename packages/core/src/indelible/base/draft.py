@@ -175,7 +175,7 @@ class Written(NamedTuple):
         standing: how the record stands after it; ``None`` after a purge, or for nothing.
         body: the payload of that state; ``None`` where the caller has no use for it.
         stale: whether something was left out because what it was made from is no longer so: vectors of a context that reads otherwise
-            by now, or a draft whose record was chosen for how it stood.
+            by now or comes back from the past, or a draft whose record was chosen for how it stood.
     """
 
     record: bytes | None

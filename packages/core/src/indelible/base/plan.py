@@ -26,7 +26,7 @@ from indelible.base.draft import Planned as Planned
 from indelible.base.draft import Twins as Twins
 from indelible.base.draft import Written as Written
 from indelible.base.event import SALT_BYTES, Op, compose_body, event_hash, payload_commitment
-from indelible.base.ids import IdSource, id_text, uuid7
+from indelible.base.ids import IdSource, id_bytes, id_text, uuid7
 from indelible.base.overlay import Overlay
 from indelible.base.payload_fields import merge_fields, slot_fields
 from indelible.base.record import Namespace, Scope, Unset
@@ -184,7 +184,9 @@ class Planner:
         # A state that would be expired the moment it is back would not be back.
         expires_at = old.expires_at if old.expires_at is None or old.expires_at > self.recorded_at else None
         fields = merge_fields(old.body, draft.fields or {})
-        return self._write_state(Op.RESTORE, found, found.namespace, found.scope, found.key, fields, expires_at, (), old.version)
+        written = self._write_state(Op.RESTORE, found, found.namespace, found.scope, found.key, fields, expires_at, (), old.version)
+        # It comes back without the vectors that knew its neighbours as they were then.
+        return written._replace(stale="context" in fields and any(map(id_bytes, loads(fields["context"]))))
 
     def _forget(self, draft: Draft) -> Written:
         found = self._find(draft)

@@ -247,7 +247,9 @@ class Recall:
                 return cache.get(selection, models, space.dim, mark)
             else:
                 if self._indexing.default_mode is not None and selection.version is None:
-                    models = self._fill_in(selection, models)
+                    # Vectors of a context go missing only together with a new epoch.
+                    context = not cache.is_of_epoch(selection, models, space.dim, epoch)
+                    models = self._fill_in(selection, models, context=context)
                     epoch = self._backend.mark().epoch
                 # Kept under the mark of before, so that what could not be filled in is tried again.
                 vectors = cache.get(selection, models, space.dim, mark)
@@ -256,9 +258,9 @@ class Recall:
                 break
         return vectors
 
-    def _fill_in(self, selection: Selection, models: list[str]) -> list[str]:
+    def _fill_in(self, selection: Selection, models: list[str], *, context: bool) -> list[str]:
         """Embed what was written without vectors, or without those of its context: imported, before there was a model, or overtaken."""
-        rows = self._backend.unembedded(replace(selection, expiry="all"), models, context=True)
+        rows = self._backend.unembedded(replace(selection, expiry="all"), models, context=context)
         pending = [row for row in rows if has_text(row)]
         elsewhere = self._indexing.elsewhere({row.standing.namespace for row in pending}, selection.namespace or ())
         pending = [row for row in pending if row.standing.namespace not in elsewhere]

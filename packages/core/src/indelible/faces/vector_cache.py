@@ -161,6 +161,10 @@ class VectorCache(SliceCache[Vectors]):
         """Whether nothing was written between the last read of this slice and a mark."""
         return self._is_fresh(_key(selection, dim), selection, (dim, *models), mark)
 
+    def is_of_epoch(self, selection: Selection, models: list[str], dim: int, epoch: int) -> bool:
+        """Whether this slice was read since views were last made anew."""
+        return self._is_of_epoch(_key(selection, dim), (dim, *models), epoch)
+
     def _read(self, selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
         dim, *models = made_for
         return arrange(self._backend.vectors(selection, models), dim)

@@ -82,6 +82,7 @@ class ReferenceBackend(Backend):
             if any(outcome.changed for outcome in written):
                 medium.continues = None
                 self._write(planner, head)
+            medium.epoch += any(outcome.changed and outcome.stale for outcome in written)
         return written
 
     def _write(self, planner: Planner, head: Head) -> None:

@@ -136,6 +136,8 @@ class SqliteBackend(SqliteReads):
                 known.head, known.continues = planner.head, None
             if purged:
                 known.transaction.finish_purge()
+            elif any(outcome.changed and outcome.stale for outcome in written):
+                known.transaction.raise_epoch()
         if purged:
             self._wipe()
         return written

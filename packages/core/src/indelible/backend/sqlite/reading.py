@@ -22,8 +22,9 @@ from indelible.base.standing import FOREVER
 
 _OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
 _NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_OF_MODELS})"
-_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND v.part GLOB '{CONTEXT_PART}*' AND {_OF_MODELS})"
-_HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record) AND instr(p.body, '\"context\":')"
+_IS_OF_CONTEXT = f"v.part >= '{CONTEXT_PART}' AND v.part < '{CONTEXT_PART[:-1]}{chr(ord(CONTEXT_PART[-1]) + 1)}'"
+_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_IS_OF_CONTEXT} AND {_OF_MODELS})"
+_HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record)"
 
 
 class SqliteReads(Backend):
@@ -118,7 +119,7 @@ class SqliteReads(Backend):
         where = state_conditions(selection)
         names = json.dumps(list(models))
         if context:
-            where.add(f"({_NO_VECTOR} OR ({_HAS_NEIGHBOURS} AND {_NO_CONTEXT_VECTOR}))", names, names)
+            where.add(f"({_NO_VECTOR} OR ({_HAS_NEIGHBOURS} AND {_NO_CONTEXT_VECTOR} AND instr(p.body, '\"context\":')))", names, names)
         else:
             where.add(_NO_VECTOR, names)
         sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"

@@ -260,6 +260,10 @@ class Transaction:
         self.forget_names()
         self.documents.refresh(dependents, purged=True)
 
+    def raise_epoch(self) -> None:
+        """Vectors are missing that caches may believe in."""
+        self.connection.execute(self._sql["raise_epoch"])
+
     def finish_purge(self) -> None:
         """After a batch of purges: merge the index, so that no old segment keeps a purged word; caches elsewhere must start over."""
         self.connection.execute(self._sql["drop_settings_of_empty_namespaces"])
