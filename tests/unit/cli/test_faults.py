@@ -17,7 +17,7 @@ WITHOUT_A_STORE = {"path", "restore-backup", "mcp"}
 """They open none, or make a new one, or are a server of their own (whose tests start it)."""
 CALLS = [
     *FACT_VERBS, ["scopes"], ["export", "out.jsonl"], ["import", "in.jsonl"], ["backup", "copy.db"], ["verify"], ["rebuild"], ["reindex"],
-    ["vacuum"], ["health"], ["doctor"],
+    ["vacuum"], ["health"], ["doctor"], ["quarantine"],
 ]  # fmt: skip
 
 
