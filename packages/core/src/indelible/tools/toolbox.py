@@ -21,6 +21,8 @@ LONGEST_ERROR = 500
 LONGEST_ARGUMENTS = 4_000_000
 """Characters of JSON text that are read as arguments, and of all texts in them, also of a call that only reads."""
 
+_LOCKS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
@@ -132,7 +134,7 @@ class Toolbox:
             return tool.verb(call, **checked)
         self.policy.check_size(asked)
         reasons = self.policy.reasons(asked, tool.kept)
-        with self._shared.lock:  # one after the other, so that a retry sees what it repeats
+        with self._shared.turn(self.session):  # one after the other, so that a retry sees what it repeats
             self._shared.count(self.session, self.policy, asked)
             if reasons:
                 return _kept_aside(self.quarantine.hold(call, checked, reasons), reasons)
@@ -151,8 +153,14 @@ class _Shared:
     """What the toolboxes of one program have in common."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        # Many sessions share few locks: seldom do two of them wait for each other, and none is left over when a session ends.
+        self._turns = [threading.RLock() for _ in range(_LOCKS)]
+        self._counting = threading.Lock()
         self._written: dict[str | None, int] = {}
+
+    def turn(self, session: str | None) -> threading.RLock:
+        """What a session's writing calls hold, one after the other."""
+        return self._turns[hash(session) % _LOCKS]
 
     def count(self, session: str | None, policy: Policy, call: ToolCall) -> None:
         """Count a writing call, what is kept aside as well: that, too, could be too much.
@@ -160,9 +168,12 @@ class _Shared:
         Raises:
             PolicyError: the session has none left.
         """
-        written = self._written.get(session, 0)
-        policy.check_quota(call, written)
-        self._written[session] = written + 1
+        if policy.max_writes is None:
+            return
+        with self._counting:
+            written = self._written.get(session, 0)
+            policy.check_quota(call, written)
+            self._written[session] = written + 1
 
 
 def _kept_aside(id: str, reasons: Sequence[str]) -> dict[str, Any]:
