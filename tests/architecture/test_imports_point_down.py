@@ -86,6 +86,7 @@ def test_sql_stands_in_the_backend_only(module: Module) -> None:
         (forbidden_imports, "base.x", "from urllib import request"),
         (forbidden_imports, "mcp.stdio", "import uvicorn"),
         (forbidden_imports, "mcp.http", "import socket"),
+        (forbidden_imports, "mcp.sdk", "import uvicorn"),
         (forbidden_calls, "base.x", "eval('1')"),
         (forbidden_calls, "base.x", "import importlib\nimportlib.import_module(name)"),
         (sql_strings, "faces.x", "q = f'SELECT * FROM event WHERE id = {x}'"),
@@ -109,7 +110,8 @@ def test_each_rule_can_fail(rule: Callable[[Module], list[str]], name: str, text
         ("faces.x", "'''SELECT a FROM b'''\nm = 'choose another one, or delete from the list; update the set where needed'"),
         ("cli.__main__", "from indelible.cli import main"),
         ("__main__", "from indelible.cli import main"),
-        ("mcp.http", "import uvicorn\nfrom mcp.server.lowlevel import Server\nfrom indelible.tools import Toolbox"),
+        ("mcp.http", "import uvicorn\nfrom mcp.server.transport_security import TransportSecuritySettings"),
+        ("mcp.sdk", "from mcp.server.lowlevel import Server\nfrom indelible.tools import Toolbox"),
     ],
 )
 def test_what_is_allowed_passes(name: str, text: str) -> None:

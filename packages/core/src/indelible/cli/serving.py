@@ -39,6 +39,9 @@ def _scope_options(function: Any) -> Any:
 @click.option(
     "--max-writes", type=click.IntRange(0), metavar="N", help=f"Writes of this run, at most.  [default: {DEFAULT_WRITES}; with --http any]"
 )
+@click.option(
+    "--sdk", is_flag=True, help="Talk by the official SDK: slower to start, and all of the protocol, its latest version included."
+)
 @click.option("--http", is_flag=True, help=f"Serve HTTP on this machine. Needs a bearer token: {TOKEN_VARIABLE} or --token-file.")
 @click.option("--host", type=click.Choice(LOOPBACK), default=LOOPBACK[0], show_default=True, help="Where to listen.")
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Where to listen; 0 for a free one.")
@@ -49,6 +52,7 @@ def _scope_options(function: Any) -> Any:
 def mcp(
     context: click.Context,
     /,
+    sdk: bool,
     http: bool,
     host: str,
     port: int,
@@ -75,17 +79,20 @@ def mcp(
     if client is not None:
         if http:
             raise InvalidInput("--print-config is for servers that the client starts: leave out --http")
-        _print_config(call, client, scope, options, source, max_writes)
+        _print_config(call, client, scope, options, source, max_writes, sdk)
     elif http:
         _serve_http(call, options, token_from(token_file), host, port)
     else:
-        _serve_stdio(call, options)
+        _serve_stdio(call, options, sdk)
 
 
-def _serve_stdio(call: Call, options: Options) -> None:
+def _serve_stdio(call: Call, options: Options, sdk: bool) -> None:
     from indelible.mcp.service import Service
-    from indelible.mcp.stdio import serve
 
+    if sdk:
+        from indelible.mcp.sdk import serve
+    else:
+        from indelible.mcp.stdio import serve
     if find_spec("pydantic") is None:  # looked for and not imported: that would make every start wait
         raise MissingExtra('the server needs the package pydantic: pip install "indelible[mcp]", or "indelible[tools]" without HTTP')
     _check_there(call, options)
@@ -107,7 +114,9 @@ def _check_there(call: Call, options: Options) -> None:
         raise StoreUnavailable(f"there is no store at {call.path}, and a read-only server makes none: give --db, or set MEMORY_DB_PATH")
 
 
-def _print_config(call: Call, client: str, scope: ScopeFilter, options: Options, source: str | None, max_writes: int | None) -> None:
+def _print_config(
+    call: Call, client: str, scope: ScopeFilter, options: Options, source: str | None, max_writes: int | None, sdk: bool
+) -> None:
     arguments = ["--db", os.path.abspath(call.path)]
     for name, value in scope._asdict().items():
         if value is UNSET and name in ("agent_id", "user_id"):
@@ -117,6 +126,7 @@ def _print_config(call: Call, client: str, scope: ScopeFilter, options: Options,
     arguments += [f"--{name.replace('_', '-')}" for name in ("read_only", "allow_prune", "allow_purge") if getattr(options, name)]
     arguments += ["--source", source] if source is not None else []
     arguments += ["--max-writes", str(max_writes)] if max_writes is not None else []
+    arguments += ["--sdk"] if sdk else []
     text, place = settings_for(client, arguments)
     click.echo(f"# {place}", err=True)
     click.echo(text)
