@@ -27,6 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description="How good recall is, in every way and beside others.")
     parser.add_argument("--data", type=Path, default=os.environ.get("INDELIBLE_DATA"), help="folder of sets (INDELIBLE_DATA)")
     parser.add_argument("--only", default="", help="only sets whose name has this in it")
+    parser.add_argument("--ways", default="", help="only ways whose name matches this regular expression")
     parser.add_argument("--peers", type=Path, metavar="PYTHON", help="interpreter that has benchmarks/requirements-peers.txt")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the JSON file (benchmarks/results)")
     parser.add_argument("--vectors", type=Path, help="file that keeps vectors from one run to the next")
@@ -48,7 +49,7 @@ def main() -> None:
         parser.error(f"{arguments.data} has no set that is known{f' with {arguments.only!r} in its name' if arguments.only else ''}")
     found = []
     for asked in sets:
-        found.append(run_all(asked, full, static, arguments.peers, lambda doing: print(doing, file=sys.stderr)))
+        found.append(run_all(asked, full, static, arguments.peers, lambda doing: print(doing, file=sys.stderr), arguments.ways))
         full.save()
         show(console, found[-1])
     languages = [results for results in found if results.asked.name.startswith(MEMORYBANK)]

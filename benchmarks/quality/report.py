@@ -18,25 +18,30 @@ WITH_INTERVAL = ("any@5", "recall@10", "nDCG@10")
 
 
 def comparisons(results: Results) -> Iterator[tuple[str, str, Interval]]:
-    """Differences of two ways on the same questions: what is compared, by which measure, by how much."""
+    """Differences of two ways on the same questions, where both were asked: what is compared, by which measure, by how much."""
     values = results.values
-    for measure in WITH_INTERVAL:
-        better = max((WORDS, SEMANTIC), key=lambda way: float(values[way][measure].mean()))
-        yield f"{HYBRID} - better channel ({better})", measure, paired(values[HYBRID][measure], values[better][measure])
+    if {WORDS, SEMANTIC} <= values.keys():
+        for measure in WITH_INTERVAL:
+            better = max((WORDS, SEMANTIC), key=lambda way: float(values[way][measure].mean()))
+            yield from _difference(results, HYBRID, better, measure, f"{HYBRID} - better channel ({better})")
     for way in values:
         if way.startswith("reciprocal"):
-            yield f"{HYBRID} - {way}", "nDCG@10", paired(values[HYBRID]["nDCG@10"], values[way]["nDCG@10"])
-    yield f"{HYBRID} - {BM25}", "recall@10", paired(values[HYBRID]["recall@10"], values[BM25]["recall@10"])
-    yield f"{BM25} - {SPACES}", "recall@10", paired(values[BM25]["recall@10"], values[SPACES]["recall@10"])
+            yield from _difference(results, HYBRID, way, "nDCG@10")
+    yield from _difference(results, HYBRID, BM25, "recall@10")
+    yield from _difference(results, BM25, SPACES, "recall@10")
     for mode in (HYBRID, SEMANTIC):
         for prior in PRIORS:
-            if (way := f"{mode} + {prior}") in values:
-                deepest = f"recall@{DEPTH}"
-                yield f"{way} - {mode}", deepest, paired(values[way][deepest], values[mode][deepest])
+            yield from _difference(results, f"{mode} + {prior}", mode, f"recall@{DEPTH}")
         for way in values:
             if way.startswith(f"{mode}, context"):
-                yield f"{way} - {mode}", "nDCG@10", paired(values[way]["nDCG@10"], values[mode]["nDCG@10"])
-        yield f"{mode} - {mode}, no windows", "nDCG@10", paired(values[mode]["nDCG@10"], values[f"{mode}, no windows"]["nDCG@10"])
+                yield from _difference(results, way, mode, "nDCG@10")
+        yield from _difference(results, mode, f"{mode}, no windows", "nDCG@10")
+
+
+def _difference(results: Results, one: str, other: str, measure: str, what: str = "") -> Iterator[tuple[str, str, Interval]]:
+    values = results.values
+    if one in values and other in values:
+        yield what or f"{one} - {other}", measure, paired(values[one][measure], values[other][measure])
 
 
 def show(console: Console, results: Results) -> None:

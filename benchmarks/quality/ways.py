@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -52,7 +53,9 @@ def merged(name: str, parts: list[Results]) -> Results:
     return Results(QuestionSet(name, documents, questions), values, parts[0].versions)
 
 
-def run_all(asked: QuestionSet, full: Remembering, static: Remembering, python: Path | None, say: Callable[[str], None]) -> Results:
+def run_all(
+    asked: QuestionSet, full: Remembering, static: Remembering, python: Path | None, say: Callable[[str], None], wanted: str = ""
+) -> Results:
     """Ask every question in every way.
 
     Args:
@@ -60,10 +63,13 @@ def run_all(asked: QuestionSet, full: Remembering, static: Remembering, python: 
         full, static: the bundled models.
         python: the peers' interpreter; ``None`` leaves them out.
         say: told what is being done.
+        wanted: only the ways whose names this matches, a regular expression.
     """
     results = Results(asked)
 
     def ask(way: str, answer: Answer) -> None:
+        if not re.search(wanted, way):
+            return
         say(f"{asked.name}: {way}")
         results.add(way, [answer(question) for question in asked.questions])
 

@@ -53,22 +53,22 @@ def test_an_upvote_never_lowers(scored: list[tuple[int, float]], data: st.DataOb
 
 @given(SCORED)
 def test_units(scored: list[tuple[int, float]]) -> None:
-    """On keyword and fused scores a shift is a share of the best, so a gap wider than that share is never closed."""
-    assert unit_of(scored, "semantic") == 1.0
-    assert unit_of(scored, "keyword") == unit_of(scored, "hybrid") == (max((score for _, score in scored), default=1.0) or 1.0)
+    """A shift is a share of the best score, so a gap wider than that share is never closed."""
+    best = max((score for _, score in scored), default=0.0)
+    assert unit_of(scored) == (best if best > 0 else 1.0)
 
 
 def test_where_nothing_has_a_score_a_shift_is_itself() -> None:
-    """Fused scores are all 0 where no word was found and meaning said nothing: votes still order them."""
-    assert unit_of([(1, 0.0), (2, 0.0)], "hybrid") == 1.0
+    """Fused scores are 0 where no word was found and meaning said nothing, cosines may all be below: votes still order them."""
+    assert unit_of([]) == unit_of([(1, 0.0), (2, 0.0)]) == unit_of([(1, -0.2), (2, -0.5)]) == 1.0
 
 
 def test_votes_on_term_frequencies() -> None:
     """40 against 39 occurrences is a near tie that votes may turn, 40 against 20 is not."""
     scored = [(1, 40.0), (2, 39.0), (3, 20.0)]
     shifts = {2: 0.05, 3: 0.15}
-    assert [document for document, _ in apply_priors(scored, shifts, unit=unit_of(scored, "keyword"))] == [2, 1, 3]
-    assert apply_priors([], shifts, unit=unit_of([], "keyword")) == []
+    assert [document for document, _ in apply_priors(scored, shifts, unit=unit_of(scored))] == [2, 1, 3]
+    assert apply_priors([], shifts, unit=unit_of([])) == []
 
 
 @given(VOTES, SETTINGS)

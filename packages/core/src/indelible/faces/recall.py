@@ -298,7 +298,7 @@ class Recall:
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
         if shifts:
-            pool = apply_priors(pool, shifts, unit=unit_of(pool, request.mode))
+            pool = apply_priors(pool, shifts, unit=unit_of(pool))
         if request.mmr is not None and request.mode != "keyword":
             pool = self._diverse(selection, request, request.mmr, found, pool)
         found.ranked[:] = pool + rest

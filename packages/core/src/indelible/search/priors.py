@@ -1,15 +1,13 @@
 """Priors: small, bounded shifts of scores by votes and by recency. They reorder what matched, and never admit or hide anything.
 
-A shift is in units of the channel. Cosines have a fixed scale, so a shift of 0.05 is 0.05 there. Keyword scores do not: a term frequency
-may be 1 or 50; and fused scores are as high as the question could be answered at all. There the unit is the best score among the hits, so
-that a shift of 0.05 is 5 % of it; see ``unit_of``.
+A shift is in units of the best score among the hits, so that a shift of 0.05 is 5 % of it, whatever the scale: a term frequency may be 1 or
+50, and how high cosines and fused scores get depends on how well a question can be answered at all. See ``unit_of``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from indelible.errors import InvalidInput
 from indelible.search.arguments import check_count, check_number, shown
@@ -110,11 +108,10 @@ def recency_shift(occurred_at_ms: int, now_ms: int, half_life_ms: int, weight: f
     return float(weight * 0.5 ** (age / half_life_ms))
 
 
-def unit_of(scored: Sequence[tuple[int, float]], channel: Literal["keyword", "semantic", "hybrid"]) -> float:
-    """What a shift of 1 is worth among these hits: 1 for cosines, the best score for keyword and fused scores; 1 where that is 0."""
-    if channel == "semantic":
-        return 1.0
-    return max((score for _, score in scored), default=1.0) or 1.0
+def unit_of(scored: Sequence[tuple[int, float]]) -> float:
+    """What a shift of 1 is worth among these hits: the best score; 1 where that is 0 or less."""
+    best = max((score for _, score in scored), default=0.0)
+    return best if best > 0.0 else 1.0
 
 
 def apply_priors(scored: Sequence[tuple[int, float]], shifts: Mapping[int, float], *, unit: float = 1.0) -> list[tuple[int, float]]:
