@@ -171,6 +171,16 @@ HARMLESS: tuple[str, ...] = (
     "The pin on the map marks the hotel",
     "Budget: 12,500 EUR for 2026",
     "Ada acts as an advisor to the board",
+    "Project scope: the website only, no shop",
+    "Action: call Bob on Monday",
+    "Send the meeting files to Bob by Friday",
+    "The file: report.pdf is final",
+    "Note: model 3 of the pump arrives in May",
+    "The estate agent should call Ada at 9",
+    "Ada reports to Bob; her files are on the shared drive",
+    "The system is down for maintenance on Sundays",
+    "If you visit Rome, the user guide is in the drawer",
+    "Bob always forgets to send the invoices",
     "The recipe needs 250 g flour, 2 eggs, 1 pinch of salt",
 )
 """What people say in earnest."""

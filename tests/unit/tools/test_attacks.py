@@ -13,8 +13,10 @@ from indelible.faces.prompt import HEADER
 from indelible.faces.store import ScopedView
 from indelible.tools import FACT_TOOLS, TOOLS, Policy, Quarantine, Toolbox
 from indelible.tools.screening import screen
+from tests.architecture.source_tree import ROOT
 from tests.unit.tools.attacks import ATTACKS, HARMLESS
 
+CONVERSATIONS = ROOT / "examples" / "data" / "longmemeval_sample" / "corpus.jsonl"
 PROMPT = "what does Ada like?"
 TEXTS = [text for _, text in ATTACKS]
 each_attack = pytest.mark.parametrize("text", TEXTS, ids=[f"{number}-{kind}" for number, (kind, _) in enumerate(ATTACKS)])
@@ -103,8 +105,11 @@ def test_what_fraction_is_kept_aside(toolbox: Toolbox, counted: Counted) -> None
     assert len(unlimited.quarantine.list()) == kept + mistaken
     counted("hostile texts kept aside", kept, len(TEXTS))
     counted("harmless texts kept aside", mistaken, len(HARMLESS))
+    said = [json.loads(line)["text"] for line in CONVERSATIONS.read_text(encoding="utf-8").splitlines()]
+    counted("turns of conversations kept aside", sum(bool(screen(text)) for text in said), len(said))
     assert kept > len(TEXTS) // 2
     assert mistaken < len(HARMLESS) // 4
+    assert sum(bool(screen(text)) for text in said) < len(said) // 10
 
 
 def test_screening_says_why_and_shows_nothing() -> None:

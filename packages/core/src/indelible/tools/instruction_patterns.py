@@ -13,6 +13,7 @@ _ORDERS = (
 _EARLIER = (
     r"(?:all|any|every|the|your|you|my|these|those|of|previous|prior|preceding|above|earlier|former|existing|original|system|safety|\s)+"
 )
+_CARRY = r"\b(?:send|forward|post|upload|email|exfiltrat\w*|leak|transmit|append|report)\b.{0,60}"
 
 _SOURCES = {
     "tells a model to drop its instructions": (
@@ -27,14 +28,16 @@ _SOURCES = {
         r"\b(?:system prompt|developer mode|jailbreak|do anything now|god mode|admin override|sudo mode)\b",
         r"\byou are (?:now|no longer)\b|\bpretend (?:to be|you are)\b|\bact as (?:an?|the) (?:unrestricted|unfiltered|admin|system|root)",
         r"\bfrom now on,? (?:you|always|never|answer|respond|reply|call|use|every)\b",
-        r"\b(?:whenever|when|if|each time|every time|before|after) (?:you|the (?:user|assistant|model))\b.{0,80}"
-        r"\b(?:call|run|execute|invoke|send|forward|delete|forget|purge|reply with|respond with|say|recommend|transfer)\b",
+        r"\b(?:whenever|each time|every time) (?:you|the (?:user|assistant|model))\b.{0,80}"
+        r"\b(?:call|run|execute|invoke|send|forward|delete|forget|purge|reply|respond|say|recommend|transfer)\b",
+        r"\b(?:when|if|before|after) (?:you (?:recall|read|see|are asked)|the (?:user|assistant|model) )\b.{0,80}"
+        r"\b(?:call|run|execute|invoke|send|email|forward|delete|forget|purge|reply with|respond with|say|recommend|transfer)\b",
         r"\b(?:do not|don't|never) (?:tell|inform|mention|reveal|alert|ask|warn)\b.{0,40}"
         r"\b(?:user|human|operator|anyone|anybody|developer)\b",
         r"\bwithout (?:asking|telling|informing|notifying|confirming|confirmation|the user)\b",
-        r"\b(?:assistant|model|ai|claude|gpt|chatgpt|llm|agent)\b,? (?:must|should|shall|will now|has to|needs to)\b.{0,60}"
+        r"\b(?:assistant|language model|ai|claude|gpt|chatgpt|llm)\b,? (?:must|should|shall|will now|has to|needs to)\b.{0,60}"
         r"\b(?:always|call|run|execute|send|ignore|obey|delete|forget|reveal|recommend)\b",
-        r"\b(?:important|urgent|attention|note)\b.{0,10}\b(?:assistant|ai|model|llm|agent)\b",
+        r"\b(?:important|urgent|attention|note)\b.{0,10}\b(?:assistant|ai|llm)\b",
     ),
     "forges a turn of a conversation": (
         r"(?m)^\W*(?:system|assistant|developer|human|ai)\s*(?:\([^)]*\)|message|prompt|note)?\s*[:>]\s",
@@ -58,19 +61,17 @@ _SOURCES = {
         r'"name"\s*:\s*"[\w.-]+"\s*,\s*"(?:arguments|parameters|input|args)"\s*:',
         r'"type"\s*:\s*"(?:tool_use|tool_result|function)"',
         r"\b(?:forget|edit|purge|prune|remember|recall|remember_fact|memory_\w+|functions?\.\w+|exec|eval|system)\(",
-        r"(?m)^\s*(?:action|action input|observation|thought)\s*:\s",
+        r"(?m)^\s*action\s*:.*^\s*(?:action input|observation)\s*:",
     ),
     "carries something out": (
         r"!\[[^\]]*\]\(\s*(?:https?:)?//",
-        r"\b(?:send|forward|post|upload|email|exfiltrat\w*|leak|transmit|append|report)\b.{0,60}"
-        r"\b(?:passwords?|credentials?|secrets?|api keys?|tokens?|conversations?|chat|histor(?:y|ies)|memories|messages|prompts?|files?)\b"
-        r".{0,60}"
-        r"(?:https?://|\bto\b|@)",
-        r"\b(?:javascript|vbscript|data:text/html|file)\s*:\s*(?://|\S)",
+        rf"{_CARRY}\b(?:passwords?|credentials?|secrets?|api keys?|tokens?|conversations?|chat histor\w+|memories)\b.{{0,60}}(?:://|\bto\b|@)",
+        rf"{_CARRY}\b(?:messages?|files?|prompts?|everything|data|memory)\b.{{0,60}}://",
+        r"\b(?:javascript|vbscript)\s*:\s*\S|\bdata:text/html|\bfile://",
         r"\brm -rf\b|\bcurl\b.{0,80}\|\s*(?:ba|z)?sh\b|\bpowershell\b.{0,20}-enc|<script\b|\bon(?:error|load)\s*=",
     ),
     "reaches for another scope": (
-        r"\b(?:agent_id|user_id|org_id|workspace_id|scope|namespace)[\"']?\s*[:=]",
+        r"\b(?:agent_id|user_id|org_id|workspace_id)[\"']?\s*[:=]|\"(?:scope|namespace)\"\s*:",
         r"\bdrop table\b|\bdelete from\b|\bunion select\b|'\s*or\s*'?1'?\s*=\s*'?1",
         r"(?:\.\./){2,}|/etc/passwd|\bas (?:another|a different|the other) (?:user|agent|tenant)\b",
     ),
