@@ -1,4 +1,7 @@
-"""A store of every release lies here, and of every schema before its first. Each opens, verifies, says what it said when it was written, and goes on."""
+"""A store of every release lies here, and of every schema before its first.
+
+Each opens, verifies, says what it said when it was written, and goes on.
+"""
 
 from __future__ import annotations
 
