@@ -155,7 +155,7 @@ class FactReads:
             query: what to look for.
             vector: the query's vector, in place of embedding it.
             limit, offset: of the answer, after everything else.
-            mode: ``"semantic"`` by cosine, ``"hybrid"`` by fused keyword and semantic ranks, ``"keyword"`` as ``search``.
+            mode: ``"semantic"`` by cosine, ``"hybrid"`` by words and meaning fused, ``"keyword"`` as ``search``.
             filters: conditions on metadata, applied before ranking.
             min_score: leave out what has a lower cosine.
             as_of: a version or time: what recall would have answered then.
