@@ -109,3 +109,17 @@ def test_a_newer_release_that_migrates_under_us_is_noticed(filled: Path) -> None
         older.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
         older.commit()
     answers(filled)
+
+
+def test_what_was_refused_once_stays_refused(tmp_path: Path) -> None:
+    """S14: a program that has written, and goes on after the refusal, does not write into the schema it does not know."""
+    path = tmp_path / "store.db"
+    with MemoryStore(path) as store:
+        store.memory().remember("old", 1)
+        with closing(sqlite3.connect(path)) as newer:
+            newer.execute("PRAGMA user_version=1000")
+            newer.commit()
+        for _ in range(3):
+            with pytest.raises(SchemaMismatch, match="1000"):
+                store.memory().remember("new", 1)
+        assert store.version == 1

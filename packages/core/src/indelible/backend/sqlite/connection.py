@@ -133,6 +133,8 @@ class Connections:
         if others == self.others and self._schema_is_checked:
             return
         self.others = others
+        # Until it is known to be the one it was, every further write looks again: what is refused once stays refused.
+        self._schema_is_checked = False
         found = connection.execute("PRAGMA user_version").fetchone()[0]
         if self.schema is not None and found != self.schema:
             raise SchemaMismatch(
