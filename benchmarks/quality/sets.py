@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 JUDGED = Path(__file__).parent / "memorybank_judgements.tsv"
-"""Which turns answer MemoryBank's probing questions. The set comes without judgements; these were made by reading every conversation from
-beginning to end, before any ranking was seen."""
+"""Which turns answer MemoryBank's probing questions. The set comes without judgements; these were made by reading its English
+conversations, before any ranking was seen, and hold for the Chinese ones, which say the same turn by turn."""
 MEMORYBANK = "memorybank"
 LANGUAGES = {"en": "English", "cn": "Chinese"}
 _DATE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
