@@ -5,8 +5,8 @@ holds (``keyword.Bm25.share``), meaning to half of one plus the cosine. A fused 
 same whichever other documents are ranked beside it. How much meaning counts is read off the question: where the nearest documents stand
 out from the crowd the model has understood it, and where ten are about as near as one it has not, as with a language that it never learnt.
 
-The constants were fixed on one set, the probing questions of MemoryBank in English and in Chinese, which the bundled model cannot read;
-``benchmarks/quality`` shows what they do there and on sets that had no part in them.
+The constants were fixed on one set, the probing questions of MemoryBank in English and in Chinese, which the bundled model cannot read, and
+are the same for all; ``benchmarks/README.md`` tells how, and what they do there and on other sets.
 """
 
 from __future__ import annotations
