@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
+from typing import Any
+
 from indelible import MemoryStore, where
 from indelible.faces.engine import open_backend
 from indelible.testing import FakeClock, FlakyBackend
@@ -50,3 +54,68 @@ def test_what_is_too_large_is_read_each_time(clock: FakeClock) -> None:
         assert contents(store.recall("tea", filters=RED, user_id="u")) == ["red tea"]
         found.append(reads(backend))
     assert found == [2, 3, 2, 2], "once to find that it is too large"
+
+
+def warm(clock: FakeClock) -> MemoryStore:
+    """A store whose metadata was read."""
+    store, _ = watched(clock)
+    for _ in range(2):
+        store.recall("tea", filters=RED)
+    return store
+
+
+def test_a_function_may_use_the_store(clock: FakeClock) -> None:
+    """It may write to it and ask it again, with whatever filter, and sees what stood when it was asked."""
+    store = warm(clock)
+
+    def wanted(metadata: Mapping[str, Any]) -> bool:
+        store.remember("more", metadata={"colour": "red"})
+        return len(store.recall("tea", filters=RED, limit=99)) > 1
+
+    assert len(store.recall("tea", filters=wanted, limit=99)) == 2
+    assert len(store.recall("tea", filters=RED, limit=99)) == 3
+
+
+def test_a_function_may_wait_for_a_thread(clock: FakeClock) -> None:
+    """Other threads go on while it works, also those that it waits for."""
+    store = warm(clock)
+    found: list[int] = []
+
+    def wanted(metadata: Mapping[str, Any]) -> bool:
+        thread = threading.Thread(target=lambda: found.append(len(store.recall("tea", filters=RED))), daemon=True)
+        thread.start()
+        thread.join(10)
+        return not thread.is_alive()
+
+    assert len(store.recall("tea", filters=wanted)) == 2
+    assert found == [1, 1]
+
+
+def test_a_function_changes_nothing_for_others(clock: FakeClock) -> None:
+    """What it does to a list or an object inside is done to a copy."""
+    store, _ = watched(clock)
+    store.remember("green tea", metadata={"tags": ["green"], "in": {"cup": 1}})
+
+    def meddle(metadata: Mapping[str, Any]) -> bool:
+        if "tags" in metadata:
+            metadata["tags"].append("mine")
+            metadata["in"].clear()
+        return True
+
+    for _ in range(3):
+        assert len(store.recall("tea", filters=meddle)) == 3
+        assert store.recall("tea", filters=where("tags").contains("mine")) == []
+        assert contents(store.recall("tea", filters=where("in", "cup").eq(1))) == ["green tea"]
+
+
+def test_large_metadata_is_left_to_the_backend(clock: FakeClock) -> None:
+    """Memory is bounded by bytes, not only by records."""
+    store, backend = watched(clock)
+    store._engine.filter_cache._max_bytes = 3000
+    store.remember("red coffee", metadata={"colour": "red", "long": ["x"] * 1000}, user_id="u")
+    found = []
+    for _ in range(4):
+        reads(backend)
+        assert len(store.recall("tea", filters=RED, user_id="u")) == 2
+        found.append(reads(backend))
+    assert found == [2, 3, 2, 2]

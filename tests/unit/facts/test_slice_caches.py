@@ -12,6 +12,7 @@ from hypothesis import given
 
 from indelible import MemoryStore, StoreUnavailable
 from indelible.backend.interface import Backend, Selection
+from indelible.backend.sqlite import SqliteBackend
 from indelible.base.record import ScopeFilter
 from indelible.faces.engine import open_backend
 from indelible.faces.indexing import Space
@@ -111,13 +112,26 @@ def test_the_cache_is_bounded(clock: FakeClock) -> None:
 
         of_one = VectorCache(backend)
         use(of_one, "a")
-        size = sum(entry.kept.nbytes for entry in of_one._entries.values())
+        size = of_one._held
         two = VectorCache(backend, max_bytes=2 * size)
         assert [use(two, user) for user in "abab"] == [1, 1, 0, 0]
         assert [use(two, user) for user in "cbac"] == [1, 0, 1, 1], "c pushed out a, then a pushed out c"
-        assert sum(entry.kept.nbytes for entry in two._entries.values()) <= 2 * size
+        assert two._held == sum(entry.nbytes for entry in two._entries.values()) <= 2 * size
         none = VectorCache(backend, max_bytes=1)
         assert [use(none, user) for user in "aab"] == [1, 0, 1]
+
+
+def test_slices_without_records_are_bounded_too(clock: FakeClock) -> None:
+    """Whoever asks for one user after another must not fill the memory with what is not there."""
+    with open_store(clock=clock) as store:
+        engine = store._engine
+        caches = engine.vector_cache, engine.word_cache, engine.filter_cache
+        for cache in caches:
+            cache._max_bytes = 20_000
+        for number in range(40):
+            for _ in range(2):
+                assert store.recall("tea", mode="hybrid", filters={"a": 1}, user_id=f"u{number}") == []
+        assert all(0 < len(cache._entries) <= 10 for cache in caches)
 
 
 @given(steps("purge", "beside", "beside", most=10), FILTERS)
@@ -263,3 +277,19 @@ def test_backends_are_told_apart(clock: FakeClock) -> None:
     one.remember("tea")
     assert contents(one.recall("tea")) == ["tea"]
     assert two.recall("tea") == []
+
+
+def test_names_of_slices_are_bounded(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may have a slice for each user; the last ones are remembered, and the others looked up again."""
+    monkeypatch.setattr("indelible.backend.sqlite.transaction.MAX_NAMES", 3)
+    backend = open_backend(":memory:", clock)
+    assert isinstance(backend, SqliteBackend)
+    with open_store(clock=clock, backend=backend) as store:
+        for round_ in range(2):
+            for number in range(5):
+                store.remember(f"tea {round_}", user_id=f"u{number}")
+        assert [record.scope.user_id for record in store.list()] == [f"u{number}" for number in range(5)] * 2
+        assert len(backend._names._known) <= 3
+        assert backend._known is not None
+        assert len(backend._known.transaction._slices) <= 3
+        assert store.verify().ok

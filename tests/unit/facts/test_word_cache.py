@@ -78,7 +78,7 @@ def test_what_is_kept_expires(watched: tuple[MemoryStore, FlakyBackend], clock: 
 def test_the_least_used_slice_is_let_go(watched: tuple[MemoryStore, FlakyBackend]) -> None:
     """Memory is bounded by bytes, and by the number of slices that are noted."""
     store, backend = watched
-    store._engine.word_cache._max_bytes = 1
+    store._engine.word_cache._max_bytes = 3000
     for user in "ab":
         store.remember("tea", user_id=user)
         store.search("tea", user_id=user)
@@ -87,3 +87,13 @@ def test_the_least_used_slice_is_let_go(watched: tuple[MemoryStore, FlakyBackend
     calls(backend)
     store.search("tea", user_id="a")
     assert calls(backend) == ["words"]
+
+
+def test_what_takes_too_much_memory_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend]) -> None:
+    """A few long texts are as much as many short ones."""
+    store, backend = watched
+    store._engine.word_cache._max_bytes = 3000
+    store.remember_many(["tea " + "x" * 3000, "tea " + "y" * 3000], user_id="u")
+    for _ in range(4):
+        assert len(store.search("tea", user_id="u")) == 2
+    assert calls(backend) == ["find", "words", "find", "find", "find"]

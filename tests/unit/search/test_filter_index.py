@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.errors import InvalidInput
-from indelible.search.filter_index import FilterIndex
-from indelible.search.filters import Filter, Predicate, matches, where
+from indelible.search.filter_index import MAX_COLUMNS, FilterIndex
+from indelible.search.filters import Filter, Or, Predicate, matches, where
 from tests.unit.search.filter_strategies import FILTERS, METADATA
 
 STEPS = st.lists(st.tuples(st.integers(1, 8), st.none() | METADATA, st.none() | FILTERS), max_size=20)
@@ -53,6 +53,8 @@ def test_what_is_taken_out_leaves_nothing(steps: list[tuple[int, dict[str, Any] 
         index.remove(document)
     assert index._metadata == {}
     assert all(column.holders == {} for column in index._columns.values())
+    assert all(column.texts == 0 for column in index._columns.values())
+    assert index._weight == 0
 
 
 def test_functions_are_asked_as_a_scan_asks_them() -> None:
@@ -71,3 +73,27 @@ def test_functions_are_asked_as_a_scan_asks_them() -> None:
     assert index.match(~Predicate(odd)) == {0, 2, 4}
     with pytest.raises(InvalidInput, match="ZeroDivisionError"):
         index.match(Predicate(lambda metadata: bool(1 // 0)))
+
+
+def test_places_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters may ask about any number of places, in one question or in many: the last ones are kept."""
+    index = FilterIndex()
+    for number in range(10):
+        index.add(number, {"n": number, f"k{number}": 1})
+    places = [where(f"k{number % 20}").exists() | where(f"other {number}").eq(1) for number in range(3 * MAX_COLUMNS)]
+    assert [len(index.match(place)) for place in places] == [1 if number % 20 < 10 else 0 for number in range(3 * MAX_COLUMNS)]
+    assert index.match(Or(places[:150])) == set(range(10))
+    assert len(index._columns) == MAX_COLUMNS
+    monkeypatch.setattr("indelible.search.filter_index.MAX_CELLS", 25)
+    assert index.match(where("n").lt(3) & where("k1").exists() & where("k2").is_empty()) == {1}
+    assert len(index._columns) == 2, "of many records, fewer"
+
+
+def test_what_is_kept_is_counted() -> None:
+    """Metadata by its size, and what is made of it."""
+    index = FilterIndex()
+    index.add(1, {"text": "x" * 10_000, "list": ["y" * 10_000]})
+    held = index.nbytes
+    assert held > 20_000
+    index.match(where("list").contains("z"))
+    assert index.nbytes > held + 10_000, "lists are told apart by their text"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.search.keyword import KeywordQuery, corpus_stats, counts, rank, rank_counted
+from indelible.search.keyword import KeywordQuery, corpus_stats, counts, parse_query, rank, rank_counted
 from indelible.search.normalise import tokens
 from indelible.search.word_index import WordIndex
 from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS
@@ -47,6 +47,21 @@ def test_it_ranks_as_a_scan_does(steps: Steps, query: KeywordQuery, now_ms: int 
 
 
 @given(STEPS, QUERIES)
+def test_asking_in_between_changes_nothing(steps: Steps, query: KeywordQuery) -> None:
+    """What was found out for an earlier question is kept along with what comes and goes."""
+    index = WordIndex()
+    for document, text, expires in steps:
+        index.remove(document)
+        words = list(tokens(text or ""))
+        if words:
+            index.add(document, " ".join(words), expires)
+        fresh = WordIndex()
+        for number, about in index.documents.items():
+            fresh.add(number, about.words, about.expires)
+        assert sorted(index.count(query, None)) == sorted(fresh.count(query, None))
+
+
+@given(STEPS, QUERIES)
 def test_it_counts_as_counting_does(steps: Steps, query: KeywordQuery) -> None:
     """Every document that holds anything of the query comes, once, and no other."""
     index, kept = filled(steps)
@@ -60,9 +75,11 @@ def test_it_counts_as_counting_does(steps: Steps, query: KeywordQuery) -> None:
 def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
     """S74: not a word of it stays in memory."""
     index, kept = filled(steps)
+    index.count(parse_query("tea", stemmed=True), None)
     for document in kept:
         index.remove(document)
-    assert (index.documents, index.size, index._postings, index._expiring) == ({}, 0, {}, 0)
+    assert index._by_stem == {}
+    assert (index.documents, index.size, index.characters, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
 
 
 def test_taking_out_what_is_not_there_is_fine() -> None:

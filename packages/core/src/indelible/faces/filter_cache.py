@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.backend.interface import Backend, Mark, Selection
 from indelible.base.canonical import loads
 from indelible.faces.slice_cache import PatientCache
-from indelible.search.filter_index import FilterIndex
+from indelible.search.filter_index import FilterIndex, has_predicate, scan
 from indelible.search.filter_tree import Filter
 
 if TYPE_CHECKING:
@@ -50,7 +50,16 @@ class FilterCache(PatientCache[SliceMetadata]):
         key = (selection.namespace, selection.prefix, selection.scope, selection.version, on)
         with self._lock:
             known = self._known(key, selection, on, mark)
-            return None if known is None else known.metadata.match(filters)
+            if known is None:
+                return None
+            if not has_predicate(filters):
+                found = known.metadata.match(filters)
+                # It may have made columns.
+                self._keep(key, self._entries[key])
+                return found
+            everything = known.metadata.records()
+        # A caller's function may take its time, ask this store, write to it or wait for a thread that does: nothing is held meanwhile.
+        return scan(filters, everything)
 
     def _empty(self) -> SliceMetadata:
         return SliceMetadata(FilterIndex(), {})
@@ -68,4 +77,4 @@ class FilterCache(PatientCache[SliceMetadata]):
         return kept
 
     def _nbytes(self, kept: SliceMetadata) -> int:
-        return 1000 * len(kept.versions)
+        return kept.metadata.nbytes

@@ -20,6 +20,9 @@ from indelible.backend.interface import Backend, Mark, Selection
 MAX_CHANGED = 2000
 """With more changed records than this, an entry is read anew."""
 _MAX_NOTED = 10_000
+_ALONE = 4
+_ENTRY_BYTES = 2000
+"""What an entry takes beside what it keeps: a slice without records is one as well, and there may be any number of those."""
 Kept = TypeVar("Kept")
 Key = tuple[object, ...]
 _caches: weakref.WeakSet[SliceCache[Any]] = weakref.WeakSet()
@@ -33,11 +36,13 @@ class Entry(Generic[Kept]):
         mark: where the store was when it was read.
         made_for: what else it depends on; it is read anew when that is another.
         kept: what was read.
+        nbytes: how much memory it was counted with.
     """
 
     mark: Mark
     made_for: object
     kept: Kept
+    nbytes: int = 0
 
 
 class SliceCache(ABC, Generic[Kept]):
@@ -52,6 +57,8 @@ class SliceCache(ABC, Generic[Kept]):
         self._backend = backend
         self._max_bytes = max_bytes
         self._entries: OrderedDict[Key, Entry[Kept]] = OrderedDict()
+        # Of all entries together, kept along: adding up would cost every use as much as there are slices.
+        self._held = 0
         self._lock = threading.RLock()
         _caches.add(self)
 
@@ -59,6 +66,7 @@ class SliceCache(ABC, Generic[Kept]):
         """Drop everything, as a forked child must."""
         self._lock = threading.RLock()
         self._entries.clear()
+        self._held = 0
 
     @abstractmethod
     def _read(self, selection: Selection, made_for: Any) -> Kept:
@@ -71,6 +79,20 @@ class SliceCache(ABC, Generic[Kept]):
     @abstractmethod
     def _nbytes(self, kept: Kept) -> int:
         """How much memory an entry takes."""
+
+    def _keep(self, key: Key, entry: Entry[Kept]) -> None:
+        """Put an entry where the newest is, counted as it is now, and let go of the oldest ones."""
+        self._let_go(key)
+        entry.nbytes = _ENTRY_BYTES + self._nbytes(entry.kept)
+        self._entries[key] = entry
+        self._held += entry.nbytes
+        while len(self._entries) > 1 and self._held > self._max_bytes:
+            self._let_go(next(iter(self._entries)))
+
+    def _let_go(self, key: Key) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._held -= entry.nbytes
 
     def _current(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> Kept:
         """What stands in a slice, expired records included.
@@ -91,12 +113,9 @@ class SliceCache(ABC, Generic[Kept]):
                 kept = self._read(wanted, made_for)
             else:
                 # Until it is whole again, no other thread and no later call may take it for fresh.
-                del self._entries[key]
+                self._let_go(key)
                 kept = self._again(entry, wanted)
-            self._entries[key] = Entry(mark, made_for, kept)
-            self._entries.move_to_end(key)
-            while len(self._entries) > 1 and sum(self._nbytes(item.kept) for item in self._entries.values()) > self._max_bytes:
-                self._entries.popitem(last=False)
+            self._keep(key, Entry(mark, made_for, kept))
             return kept
 
     def _again(self, entry: Entry[Kept], wanted: Selection) -> Kept:
@@ -130,7 +149,7 @@ class PatientCache(SliceCache[Kept]):
 
     Args:
         backend: what is read.
-        max_bytes: of all entries together.
+        max_bytes: of all entries together; a slice that takes several times as much by itself is left to the backend.
         max_records: a larger slice is left to the backend.
     """
 
@@ -160,10 +179,10 @@ class PatientCache(SliceCache[Kept]):
         if key not in self._entries and not self._worth_reading(key):
             return None
         kept = self._current(key, selection, made_for, mark)
-        if self._size(kept) <= self.max_records:
+        if self._size(kept) <= self.max_records and self._nbytes(kept) <= _ALONE * self._max_bytes:
             return kept
         self._asked[key] = False
-        del self._entries[key]
+        self._let_go(key)
         return None
 
     def _worth_reading(self, key: Key) -> bool:

@@ -46,7 +46,7 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        return int(self.rows.nbytes) * 2 + 200 * len(self.records)
+        return int(self.rows.nbytes) * 2 + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
 
     def nearest(self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask) -> tuple[Integers, Floats, Integers]:
         """The records nearest to a unit query, nearest first and the newer of equals first.

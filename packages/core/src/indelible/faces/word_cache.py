@@ -77,4 +77,4 @@ class WordCache(PatientCache[SliceWords]):
         return kept
 
     def _nbytes(self, kept: SliceWords) -> int:
-        return 120 * kept.words.size + 500 * len(kept.records)
+        return 100 * kept.words.size + 2 * kept.words.characters + 500 * len(kept.records)

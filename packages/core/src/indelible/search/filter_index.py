@@ -15,6 +15,12 @@ from indelible.search.filter_tree import And, Compare, Filter, Or, Path, Predica
 from indelible.search.filters import Found, find, holds, matches
 
 _ORDERS = {"lt", "lte", "gt", "gte"}
+MAX_COLUMNS = 100
+MAX_CELLS = 1_000_000
+"""Columns times records; which places filters ask about is up to whoever asks, and there is no end to them."""
+_CELL_BYTES = 100
+_COLUMN_BYTES = 1000
+_RECORD_BYTES = 500
 
 
 @dataclass(slots=True)
@@ -43,10 +49,12 @@ class _Column:
 
     Attributes:
         holders: for each distinct value, by what it is compared by, the value and the records that hold it.
+        texts: characters of the keys of ``holders`` that were made for them.
     """
 
     def __init__(self) -> None:
         self.holders: dict[object, tuple[Found, set[int]]] = {}
+        self.texts = 0
         self._ordered: dict[str, _Ordered] = {}
 
     def add(self, document: int, found: Found) -> None:
@@ -55,6 +63,7 @@ class _Column:
         held = self.holders.get(key)
         if held is None:
             self.holders[key] = found, {document}
+            self.texts += _text_size(key)
         else:
             held[1].add(document)
 
@@ -65,6 +74,7 @@ class _Column:
         held.discard(document)
         if not held:
             del self.holders[key]
+            self.texts -= _text_size(key)
 
     def match(self, condition: Compare) -> set[int]:
         """The records whose value here satisfies a condition on it."""
@@ -94,6 +104,10 @@ def _key(found: Found) -> object:
     return ("json", dumps(found)) if isinstance(found, list | tuple | dict | Mapping) else found
 
 
+def _text_size(key: object) -> int:
+    return len(key[1]) if isinstance(key, tuple) and key[0] == "json" else 0
+
+
 def _union(sets: Iterable[set[int]]) -> set[int]:
     return set().union(*sets)
 
@@ -103,7 +117,9 @@ class FilterIndex:
 
     def __init__(self) -> None:
         self._metadata: dict[int, Mapping[str, Any]] = {}
+        # The one that was used last comes last.
         self._columns: dict[Path, _Column] = {}
+        self._weight = 0
 
     def __len__(self) -> int:
         return len(self._metadata)
@@ -111,6 +127,7 @@ class FilterIndex:
     def add(self, document: int, metadata: Mapping[str, Any]) -> None:
         """Add a record that is not there yet."""
         self._metadata[document] = metadata
+        self._weight += _RECORD_BYTES + _weight(metadata)
         for path, column in self._columns.items():
             column.add(document, find(path, metadata))
 
@@ -119,6 +136,7 @@ class FilterIndex:
         metadata = self._metadata.pop(document, None)
         if metadata is None:
             return
+        self._weight -= _RECORD_BYTES + _weight(metadata)
         for path, column in self._columns.items():
             column.remove(document, find(path, metadata))
 
@@ -128,10 +146,17 @@ class FilterIndex:
         Raises:
             InvalidInput: a ``Predicate`` raised.
         """
-        if _has_predicate(filter):
-            # A function may be slow or raise: it is asked of no record that it would not have been asked of one by one.
-            return {document for document, metadata in self._metadata.items() if matches(filter, metadata)}
-        return self._match(filter)
+        return scan(filter, self.records()) if has_predicate(filter) else self._match(filter)
+
+    def records(self) -> list[tuple[int, Mapping[str, Any]]]:
+        """All of them, with their metadata; what is added and removed later changes nothing about these."""
+        return list(self._metadata.items())
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory all this takes, about."""
+        columns = sum(_COLUMN_BYTES + sum(map(len, path)) + column.texts for path, column in self._columns.items())
+        return self._weight + columns + _CELL_BYTES * len(self._columns) * len(self._metadata)
 
     def _match(self, filter: Filter) -> set[int]:
         if isinstance(filter, Compare):
@@ -145,13 +170,38 @@ class FilterIndex:
         return either if isinstance(filter, Or) else self._metadata.keys() - either
 
     def _column(self, path: Path) -> _Column:
-        column = self._columns.get(path)
+        column = self._columns.pop(path, None)
         if column is None:
-            column = self._columns[path] = _Column()
+            most = min(MAX_COLUMNS, MAX_CELLS // max(len(self._metadata), 1))
+            while self._columns and len(self._columns) >= most:
+                del self._columns[next(iter(self._columns))]
+            column = _Column()
             for document, metadata in self._metadata.items():
                 column.add(document, find(path, metadata))
+        self._columns[path] = column
         return column
 
 
-def _has_predicate(filter: Filter) -> bool:
-    return isinstance(filter, Predicate) or (not isinstance(filter, Compare) and any(map(_has_predicate, filter.children)))
+def has_predicate(filter: Filter) -> bool:
+    """Whether a filter has a function in it."""
+    return isinstance(filter, Predicate) or (not isinstance(filter, Compare) and any(map(has_predicate, filter.children)))
+
+
+def scan(filter: Filter, records: Iterable[tuple[int, Mapping[str, Any]]]) -> set[int]:
+    """The records that a filter matches, asked one by one: a function may be slow or raise, and is asked of no other.
+
+    Raises:
+        InvalidInput: a ``Predicate`` raised.
+    """
+    return {document for document, metadata in records if matches(filter, metadata)}
+
+
+def _weight(value: object) -> int:
+    """About how many bytes of memory a JSON value takes."""
+    if isinstance(value, str):
+        return 60 + len(value)
+    if isinstance(value, dict | Mapping):
+        return 240 + sum(100 + len(key) + _weight(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return 60 + sum(8 + _weight(item) for item in value)
+    return 32

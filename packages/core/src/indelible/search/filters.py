@@ -104,9 +104,16 @@ def find(path: Path, metadata: Mapping[str, Any]) -> Found:
 
 def _ask(predicate: Predicate, metadata: Mapping[str, Any]) -> bool:
     try:
-        return bool(predicate.function(MappingProxyType(dict(metadata))))
+        return bool(predicate.function(MappingProxyType(_own(metadata))))
     except Exception as error:
         raise InvalidInput(f"the filter function failed with {type(error).__name__}: {error}") from error
+
+
+def _own(value: Any) -> Any:
+    """A copy, all the way down: what a function does to lists and objects inside must change nothing for those who ask next."""
+    if isinstance(value, dict | Mapping):
+        return {key: _own(item) for key, item in value.items()}
+    return [_own(item) for item in value] if isinstance(value, list) else value
 
 
 def _equal(condition: Compare, found: object) -> bool:

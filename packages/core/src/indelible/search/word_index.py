@@ -34,8 +34,10 @@ class WordIndex:
         self.documents: dict[int, Document] = {}
         self.size = 0
         """Words in all documents together."""
+        self.characters = 0
         self._postings: dict[str, dict[int, int]] = {}
-        self._by_stem: dict[str, list[str]] | None = None
+        # Once there is a question by stems: looking up the stems of all words costs far more than a question does.
+        self._by_stem: dict[str, dict[str, None]] | None = None
         self._expiring = 0
 
     def add(self, document: int, words: str, expires: int | None = None) -> None:
@@ -43,12 +45,14 @@ class WordIndex:
         split = words.split(" ")
         self.documents[document] = Document(words, len(split), expires)
         self.size += len(split)
+        self.characters += len(words)
         self._expiring += expires is not None
         for word in split:
             holders = self._postings.get(word)
             if holders is None:
                 self._postings[word] = {document: 1}
-                self._by_stem = None
+                if self._by_stem is not None:
+                    self._by_stem.setdefault(stem(word), {})[word] = None
             else:
                 holders[document] = holders.get(document, 0) + 1
 
@@ -58,13 +62,14 @@ class WordIndex:
         if gone is None:
             return
         self.size -= gone.length
+        self.characters -= len(gone.words)
         self._expiring -= gone.expires is not None
         for word in dict.fromkeys(gone.words.split(" ")):
             holders = self._postings[word]
             del holders[document]
             if not holders:
                 del self._postings[word]
-                self._by_stem = None
+                self._forget_spelling(word)
 
     def count(self, query: KeywordQuery, now_ms: int | None) -> list[Counted]:
         """The documents that hold something of a query, with the occurrences of each term and their lengths.
@@ -124,5 +129,14 @@ class WordIndex:
         if self._by_stem is None:
             self._by_stem = {}
             for spelling in self._postings:
-                self._by_stem.setdefault(stem(spelling), []).append(spelling)
+                self._by_stem.setdefault(stem(spelling), {})[spelling] = None
         yield from self._by_stem.get(word, ())
+
+    def _forget_spelling(self, word: str) -> None:
+        if self._by_stem is None:
+            return
+        stemmed = stem(word)
+        spellings = self._by_stem[stemmed]
+        del spellings[word]
+        if not spellings:
+            del self._by_stem[stemmed]

@@ -15,6 +15,8 @@ from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Slot, Standing
 from indelible.errors import RecordNotFound
 
+MAX_NAMES = 50_000
+"""So many slices are remembered; a store may have one for each user."""
 LABEL_END = "\x1f"
 """Ends each label of a namespace in its column; labels cannot hold it, so a prefix of labels is a prefix of text."""
 
@@ -28,7 +30,7 @@ def namespace_labels(text: str) -> Namespace:
 
 
 class SliceNames:
-    """Namespaces and scopes by slice id. Ids are never reused, so what was read once stays true."""
+    """Namespaces and scopes by slice id. Ids are never reused, so what was read once stays true; the last ones are remembered."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Namespace, Scope]] = {}
@@ -36,6 +38,8 @@ class SliceNames:
     def __call__(self, connection: sqlite3.Connection, slice_id: int) -> tuple[Namespace, Scope]:
         found = self._known.get(slice_id)
         if found is None:
+            if len(self._known) >= MAX_NAMES:
+                self._known.clear()
             namespace, *scope = connection.execute(queries()["slice_by_id"], (slice_id,)).fetchone()
             found = self._known[slice_id] = (namespace_labels(namespace), Scope(*scope))
         return found
@@ -147,14 +151,20 @@ class Transaction:
             return known
         found = find_slice(self.connection, namespace, scope)
         if found is not None:
-            self._slices[namespace, scope] = found
+            self._remember(namespace, scope, found)
         return found
+
+    def _remember(self, namespace: Namespace, scope: Scope, slice_id: int) -> int:
+        if len(self._slices) >= MAX_NAMES:
+            self._slices.clear()
+        self._slices[namespace, scope] = slice_id
+        return slice_id
 
     def slice_id(self, namespace: Namespace, scope: Scope) -> int:
         found = self.find_slice(namespace, scope)
         if found is None:
             cursor = self.connection.execute(self._sql["add_slice"], (namespace_text(namespace), *scope))
-            found = self._slices[namespace, scope] = int(cursor.lastrowid or 0)
+            found = self._remember(namespace, scope, int(cursor.lastrowid or 0))
         return found
 
     def model_id(self, name: str) -> int:
