@@ -326,3 +326,27 @@ def test_a_predicate_cannot_write() -> None:
     with pytest.raises(InvalidInput, match="TypeError"):
         matches(Predicate(spoil), metadata)
     assert metadata == {"a": 1}
+
+
+def test_numbers_are_what_they_are_worth() -> None:
+    """A subclass of a number that cannot be hashed, or is equal to nothing, is asked for as its number."""
+
+    class Odd(int):
+        __hash__ = None  # type: ignore[assignment]  # on purpose
+
+        def __eq__(self, other: object) -> bool:
+            return False
+
+    class OddFloat(float):
+        __hash__ = None  # type: ignore[assignment]  # on purpose
+
+        def __eq__(self, other: object) -> bool:
+            raise TypeError
+
+    for number in (Odd(3), OddFloat(3.0)):
+        for condition in (where("a").eq(number), where("a").in_([number]), where("a").lte(number), ~where("a").ne(number)):
+            assert matches(condition, {"a": 3})
+        assert not matches(where("a").gt(number), {"a": 3})
+    assert type(where("a").eq(True).value) is bool
+    with pytest.raises(InvalidInput):
+        where("a").eq(OddFloat("nan"))

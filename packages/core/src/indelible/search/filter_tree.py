@@ -215,10 +215,16 @@ def _of_type(op: str, value: object, kind: type[bool] | type[str], wanted: str) 
 def _checked_scalar(op: str, value: object) -> Scalar:
     if isinstance(value, str):
         return check_text(value, f"the value of {op}", max_bytes=MAX_METADATA_BYTES)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidInput(f"{op} cannot compare with {shown(value)}: metadata holds finite numbers only")
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool):
         return value
+    # As the number itself: a subclass may compare, hash and show itself in ways of its own.
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        number = float.__float__(value)
+        if not math.isfinite(number):
+            raise InvalidInput(f"{op} cannot compare with {shown(number)}: metadata holds finite numbers only")
+        return number
     raise InvalidInput(f"{op} compares with text, numbers, booleans, null or a list of them, got {type(value).__name__}")
 
 
