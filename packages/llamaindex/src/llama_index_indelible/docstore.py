@@ -82,18 +82,31 @@ class IndelibleDocumentStore(Kept, AsyncDocumentStore):
         Raises:
             ValueError: an id is known and may not be updated; nothing was written.
         """
-        ops: list[Put] = []
-        for node in docs:
-            parent, note = source_of(node), {"doc_hash": node.hash}
-            if store_text:
-                only_new = None if allow_update else 0
-                ops.append(Put(node.node_id, value=node_json(node), parent=parent, namespace=_DATA, expected_version=only_new))
-            ops.append(Put(node.node_id, value=note, parent=parent, namespace=_HASHES))
+        ops = self.puts(docs, store_text, only_new=not allow_update)
         try:
             self._both.batch(ops)
         except VersionConflict as error:
             known = [op.key for op in ops if op.namespace == _DATA and self.document_exists(op.key)]
             raise InvalidInput(f"{known[0] if known else 'a node'!r} already exists: set allow_update=True to overwrite it") from error
+
+    def puts(self, docs: Sequence[BaseNode], store_text: bool, *, only_new: bool = False, guarded: bool = False) -> list[Put]:
+        """The writes of ``add_documents``, for a batch of the documents' namespace.
+
+        Args:
+            docs, store_text: as there.
+            only_new: whether a known id is a conflict.
+            guarded: whether it is one that somebody has noted another hash meanwhile.
+        """
+        noted = self._hashes.get_many([node.node_id for node in docs]) if guarded else []
+        versions: list[int | None] = [0 if record is None else record.version for record in noted] or [None] * len(docs)
+        ops: list[Put] = []
+        for node, version in zip(docs, versions, strict=True):
+            parent, note = source_of(node), {"doc_hash": node.hash}
+            if store_text:
+                new = 0 if only_new else None
+                ops.append(Put(node.node_id, value=node_json(node), parent=parent, namespace=_DATA, expected_version=new))
+            ops.append(Put(node.node_id, value=note, parent=parent, namespace=_HASHES, expected_version=version))
+        return ops
 
     def get_document(self, doc_id: str, raise_error: bool = True) -> BaseNode | None:
         """A node by its id.

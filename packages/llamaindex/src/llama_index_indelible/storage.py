@@ -17,6 +17,7 @@ from llama_index_indelible.docstore import IndelibleDocumentStore
 from llama_index_indelible.index_store import IndelibleIndexStore
 from llama_index_indelible.kvstore import IndelibleKVStore
 from llama_index_indelible.opening import PathLike, labels_of, opened
+from llama_index_indelible.pipeline import IndeliblePipeline
 from llama_index_indelible.vector_store import IndelibleVectorStore
 
 
@@ -33,12 +34,17 @@ class IndelibleStorageContext(StorageContext):
     def pipeline(self, transformations: Sequence[TransformComponent], **options: Any) -> IngestionPipeline:
         """An ingestion pipeline into this context: it skips what has not changed, replaces what has, and can be run again after anything.
 
+        Nodes, documents and hashes are written at the end, in one transaction. Of two runs at one moment, in whichever process, the later
+        takes the place of the earlier, document by document.
+
         Args:
             transformations: the last one must be an embedding model: LlamaIndex stores no node without a vector.
-            **options: as for ``IngestionPipeline``.
+            **options: as for ``IngestionPipeline``. With a vector store or document store of yours it is LlamaIndex's own.
         """
         parts = {"vector_store": self.vector_store, "docstore": self.docstore, "cache": self.ingestion_cache}
-        return IngestionPipeline(transformations=list(transformations), **{**parts, **options})
+        own = not {"vector_store", "docstore"} & set(options)
+        made: type[IngestionPipeline] = IndeliblePipeline if own else IngestionPipeline
+        return made(transformations=list(transformations), **{**parts, **options})
 
 
 def storage_context(
