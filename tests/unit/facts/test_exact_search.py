@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.backend.interface import VectorRow
-from indelible.faces.vector_cache import DECIMALS, Vectors, arrange
+from indelible.faces.vector_cache import DECIMALS, NEVER, Vectors, arrange, rearrange
 
 DIM = 32
 KINDS = ["random", "ties", "near ties", "one direction", "opposite"]
@@ -96,3 +96,48 @@ def test_vectors_of_any_length_become_unit_vectors() -> None:
     assert np.allclose(rows, np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.0], [2**-0.5, 2**-0.5]]))
     unit = matrix("random", 9, np.random.default_rng(2))
     assert np.array_equal(arranged(unit, 1).rows, unit)
+
+
+def test_a_record_scores_the_same_beside_any_other() -> None:
+    """S41: that a vector beside it must be brought to length 1 changes no bit of one that need not."""
+    nearly = np.array([[0.6 * (1 + 9e-7), 0.8 * (1 + 9e-7)], [3.0, 4.0]], np.float32)
+    rows = [VectorRow(bytes([number]), number, "", row.tobytes(), None) for number, row in enumerate(nearly)]
+    assert np.array_equal(arrange(rows, 2).rows[:1], arrange(rows[:1], 2).rows)
+    assert np.array_equal(arrange(rows, 2).rows[1:], arrange(rows[1:], 2).rows)
+
+
+RECORDS = st.dictionaries(
+    st.integers(1, 12), st.tuples(st.integers(1, 99), st.integers(1, 3), st.sampled_from([1.0, 3.0]), st.sampled_from([None, 5]))
+)
+
+
+def rows_of(records: dict[int, tuple[int, int, float, int | None]]) -> list[VectorRow]:
+    """The rows of records: their version, how many parts, how long the vectors, and when they expire."""
+    return [
+        VectorRow(
+            number.to_bytes(16, "big"),
+            version,
+            f"p{part}",
+            (length * matrix("random", 1, np.random.default_rng([number, version, part]))[0]).astype("<f4").tobytes(),
+            expires,
+        )
+        for number, (version, parts, length, expires) in sorted(records.items())
+        for part in range(parts)
+    ]
+
+
+@given(RECORDS, RECORDS, st.sets(st.integers(1, 12)))
+def test_what_changed_is_put_in_its_place(
+    before: dict[int, tuple[int, int, float, int | None]], after: dict[int, tuple[int, int, float, int | None]], changed: set[int]
+) -> None:
+    """Records that came, went or changed: the same as arranging all of them anew."""
+    fresh = {number: about for number, about in after.items() if number in changed}
+    left = {number: about for number, about in before.items() if number not in changed}
+    plain = arrange(rows_of(left | fresh), DIM)
+    made = rearrange(arrange(rows_of(before), DIM), {number.to_bytes(16, "big") for number in changed}, rows_of(fresh))
+    assert (made.parts, made.records, made.source) == (plain.parts, plain.records, plain.source)
+    for name in ("rows", "starts", "versions", "expires"):
+        one, other = getattr(made, name), getattr(plain, name)
+        assert np.array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert all(number in (5, NEVER) for number in made.expires.tolist())

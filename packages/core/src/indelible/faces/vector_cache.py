@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from indelible.backend.interface import Backend, Mark, Selection, VectorRow
 from indelible.faces.slice_cache import Key, SliceCache
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
+Item = TypeVar("Item")
 DECIMALS = 6
 """Of a cosine."""
 MAX_BYTES = 256 << 20
@@ -126,8 +129,12 @@ def arrange(found: list[VectorRow], dim: int) -> Vectors:
     rows = np.frombuffer(b"".join(row.data for row in found), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim)
     # Squared in double precision: callers' vectors may be of any length, and in single they would overflow or vanish.
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    if np.any(np.abs(lengths - 1.0) > _UNIT_WITHIN):  # models' vectors are of length 1 already, and copying costs more than reading
-        rows = np.divide(rows, np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
+    # Models' vectors are of length 1 already, and copying costs more than reading. Each is judged by itself: what a record scores must
+    # not depend on what others there are.
+    off = np.flatnonzero((np.abs(lengths - 1.0) > _UNIT_WITHIN) & (lengths > 0))
+    if len(off):
+        rows = rows.copy()
+        rows[off] = np.divide(rows[off], lengths[off, None]).astype(np.float32)
     starts = [index for index, row in enumerate(found) if index == 0 or row.record != found[index - 1].record]
     return Vectors(
         rows=rows,
@@ -138,6 +145,53 @@ def arrange(found: list[VectorRow], dim: int) -> Vectors:
         expires=np.array([NEVER if found[index].expires_at is None else found[index].expires_at for index in starts], np.int64),
         source=found,
     )
+
+
+def rearrange(kept: Vectors, changed: set[bytes], fresh: list[VectorRow]) -> Vectors:
+    """What ``arrange`` would make of the rows of a slice, given how they were before some records changed.
+
+    Args:
+        kept: how they were.
+        changed: records whose rows are no longer true.
+        fresh: the rows of those that have any now, sorted by record and part.
+    """
+    import numpy as np
+
+    places = ((bisect_left(kept.records, record), record) for record in changed)
+    gone = [place for place, record in places if place < len(kept.records) and kept.records[place] == record]
+    if not gone and not fresh:
+        return kept
+    stays = np.ones(len(kept.records), bool)
+    stays[gone] = False
+    counts = np.diff(np.append(kept.starts, len(kept.rows)))
+    left = np.repeat(stays, counts) if gone else np.ones(len(kept.rows), bool)
+    records = list(compress(kept.records, stays.tolist()))
+    starts = np.append(0, np.cumsum(counts[stays]))
+    new = arrange(fresh, kept.rows.shape[1])
+    at = np.array([bisect_left(records, record) for record in new.records], np.int64)
+    new_counts = np.diff(np.append(new.starts, len(new.rows)))
+    row_at = np.repeat(starts[at], new_counts)
+    all_counts = np.insert(counts[stays], at, new_counts)
+    return Vectors(
+        rows=np.insert(kept.rows[left] if gone else kept.rows, row_at, new.rows, axis=0),
+        starts=np.cumsum(all_counts) - all_counts,
+        parts=_spliced(list(compress(kept.parts, left.tolist())), row_at.tolist(), new.parts),
+        records=_spliced(records, at.tolist(), new.records),
+        versions=np.insert(kept.versions[stays], at, new.versions),
+        expires=np.insert(kept.expires[stays], at, new.expires),
+        source=_spliced(list(compress(kept.source, left.tolist())), row_at.tolist(), new.source),
+    )
+
+
+def _spliced(items: list[Item], at: list[int], more: list[Item]) -> list[Item]:
+    """A list with further items before given places of it, which ascend."""
+    found: list[Item] = []
+    last = 0
+    for place, item in zip(at, more, strict=True):
+        found += items[last:place]
+        found.append(item)
+        last = place
+    return found + items[last:]
 
 
 class VectorCache(SliceCache[Vectors]):
@@ -170,12 +224,9 @@ class VectorCache(SliceCache[Vectors]):
         return arrange(self._backend.vectors(selection, models), dim)
 
     def _refresh(self, kept: Vectors, changed: set[bytes], selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
-        dim, *models = made_for
+        _, *models = made_for
         fresh = self._backend.vectors(selection, models)
-        left = [row for row in kept.source if row.record not in changed]
-        if not fresh and len(left) == len(kept.source):
-            return kept
-        return arrange(sorted([*left, *fresh], key=lambda row: (row.record, row.part)), dim)
+        return rearrange(kept, changed, fresh)
 
     def _nbytes(self, kept: Vectors) -> int:
         return kept.nbytes
