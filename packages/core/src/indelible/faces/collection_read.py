@@ -23,8 +23,9 @@ from indelible.faces.fields import (
     records_of,
 )
 from indelible.faces.indexing import Indexing
+from indelible.faces.listing import filtered_rows
 from indelible.faces.memory import check_key
-from indelible.faces.recall import Recall, filtered_rows
+from indelible.faces.recall import Recall
 from indelible.faces.request import FILTER_ON, Accept, FilterOn, Mmr, Request, checked_accept, checked_keys, checked_parent
 from indelible.search.filters import parse_filter
 
@@ -148,7 +149,7 @@ class CollectionReads:
             offset=check_whole(offset, "offset"),
             expiry="all" if include_expired else "live",
         )
-        rows = filtered_rows(self._engine.backend, selection, parse_filter(filters), checked_accept(accept), on)
+        rows = filtered_rows(self._engine, selection, parse_filter(filters), checked_accept(accept), on)
         return self._records(rows, with_vectors)
 
     def namespaces(

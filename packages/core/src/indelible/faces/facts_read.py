@@ -14,8 +14,9 @@ from indelible.faces.arguments import When, check_choice, check_id, check_option
 from indelible.faces.engine import Engine
 from indelible.faces.fields import changes_of, record_of, records_of
 from indelible.faces.indexing import Indexing
+from indelible.faces.listing import filtered_rows
 from indelible.faces.memory import check_key
-from indelible.faces.recall import Recall, filtered_rows
+from indelible.faces.recall import Recall
 from indelible.faces.request import Accept, Mmr, Request
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
 from indelible.search.filters import parse_filter
@@ -94,7 +95,7 @@ class FactReads:
             limit=check_optional_whole(limit, "limit"),
             offset=check_whole(offset, "offset"),
         )
-        return records_of(filtered_rows(self._engine.backend, selection, parse_filter(filters)))
+        return records_of(filtered_rows(self._engine, selection, parse_filter(filters)))
 
     def count(self, *, include_expired: bool = False, as_of: When | None = None, **scope: ScopeValue) -> int:
         """How many records there are."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from indelible.backend.interface import Backend, Row, Selection
+from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
 from indelible.errors import InvalidInput
@@ -16,11 +16,10 @@ from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.fields import record_of
 from indelible.faces.indexing import Indexing, Space
-from indelible.faces.request import Accept, FilterOn, Mmr, Request
+from indelible.faces.listing import chosen, filtered_rows, is_whole, scanned_rows
+from indelible.faces.request import Mmr, Request
 from indelible.faces.vector_cache import Vectors, arrange
 from indelible.faces.word_cache import Counts
-from indelible.search.filter_tree import Filter
-from indelible.search.filters import equalities, matches
 from indelible.search.fusion import CROWD, clear_balance, fuse
 from indelible.search.keyword import (
     Bm25,
@@ -49,30 +48,6 @@ _ATTEMPTS = 5
 def keyword_scoring() -> Literal["tf", "bm25"]:
     """How ``search`` scores: term frequency, or bm25 where the variable asks for it."""
     return "bm25" if os.environ.get(BM25_VARIABLE, "").strip().lower() in ("1", "true", "yes", "on") else "tf"
-
-
-def filtered_rows(
-    backend: Backend, selection: Selection, filters: Filter | None, accept: Accept | None = None, on: FilterOn = "metadata"
-) -> list[Row]:
-    """Records of a selection that a filter matches and a function accepts, paged after filtering."""
-    if filters is None and accept is None:
-        return backend.select(selection)
-    everything = replace(selection, limit=None, offset=0, equals=tuple(equalities(filters)), equals_on=on)
-    rows = _chosen(backend.select(everything), filters, accept, on)
-    return rows[selection.offset :] if selection.limit is None else rows[selection.offset : selection.offset + selection.limit]
-
-
-def _chosen(rows: list[Row], filters: Filter | None, accept: Accept | None, on: FilterOn) -> list[Row]:
-    if filters is not None:
-        rows = [row for row in rows if matches(filters, found if isinstance(found := loads(row.body).get(on), dict) else {})]
-    return rows if accept is None else [row for row in rows if _accepts(accept, row)]
-
-
-def _accepts(accept: Accept, row: Row) -> bool:
-    try:
-        return bool(accept(record_of(row.standing, row.body)))
-    except Exception as error:
-        raise InvalidInput(f"the accept function failed with {type(error).__name__}: {error}") from error
 
 
 def _narrowed(selection: Selection, request: Request) -> Selection:
@@ -134,23 +109,22 @@ class Recall:
         if end is not None and end <= start:
             return []
         models = self._indexing.models(selection.namespace or (), self._indexing.space(request.vector), self._backend.mark())
-        rows = _chosen(self._backend.unembedded(selection, models), request.filters, request.accept, request.filter_on)
+        rows = chosen(self._backend.unembedded(selection, models), request.filters, request.accept, request.filter_on)
         rows.sort(key=lambda row: (row.standing.created, row.standing.record))
         return [Hit(record_of(row.standing, row.body), None, 0.0) for row in rows[start:end]]
 
     def _listed(self, selection: Selection, request: Request) -> list[Hit]:
         paged = replace(selection, limit=request.limit, offset=request.offset)
-        rows = filtered_rows(self._backend, paged, request.filters, request.accept, request.filter_on)
+        rows = filtered_rows(self._engine, paged, request.filters, request.accept, request.filter_on)
         return [Hit(record_of(row.standing, row.body), None, 0.0) for row in rows]
 
     def _allowed(self, selection: Selection, request: Request) -> set[int]:
         """The versions that a request's conditions leave, among which there may be expired ones."""
-        whole = selection.records is None and selection.keys is None and selection.parent is None and request.accept is None
-        if whole and request.filters is not None:
+        if request.filters is not None and request.accept is None and is_whole(selection):
             known = self._engine.filter_cache.match(selection, request.filters, request.filter_on, self._backend.mark())
             if known is not None:
                 return known
-        rows = filtered_rows(self._backend, selection, request.filters, request.accept, request.filter_on)
+        rows = scanned_rows(self._backend, selection, request.filters, request.accept, request.filter_on)
         return {row.standing.version for row in rows}
 
     def _found(self, selection: Selection, request: Request, allowed: set[int] | None) -> _Candidates:

@@ -19,7 +19,8 @@ from indelible.backend.interface import Backend, Mark, Selection
 
 MAX_CHANGED = 2000
 """With more changed records than this, an entry is read anew."""
-_MAX_NOTED = 10_000
+MAX_NOTED = 10_000
+"""Of so many slices at most is noted that they were asked for."""
 _ALONE = 4
 _ENTRY_BYTES = 2000
 """What an entry takes beside what it keeps: a slice without records is one as well, and there may be any number of those."""
@@ -190,7 +191,7 @@ class PatientCache(SliceCache[Kept]):
             self._asked.move_to_end(key)
             return self._asked[key]
         self._asked[key] = True
-        while len(self._asked) > _MAX_NOTED:
+        while len(self._asked) > MAX_NOTED:
             self._asked.popitem(last=False)
         return False
 
