@@ -177,6 +177,18 @@ class _History(_Tool):
     name, arguments = "history", {"id": "<id>"}
 
 
+class _SearchSemantic(_Tool):
+    name, arguments = "search_semantic", {"query": "what does Ada drink?", "filters": {}}
+
+
+class _Feedback(_Tool):
+    name, arguments = "feedback", {"id": "<id>", "vote": "up"}
+
+
+class _List(_Tool):
+    name, arguments = "list", {"limit": 5}
+
+
 class TestRemember(_Remember, ToolsIntegrationTests): ...
 
 
@@ -211,3 +223,30 @@ class TestHistory(_History, ToolsIntegrationTests): ...
 
 
 class TestHistoryUnit(_History, ToolsUnitTests): ...
+
+
+class TestSearchSemantic(_SearchSemantic, ToolsIntegrationTests): ...
+
+
+class TestSearchSemanticUnit(_SearchSemantic, ToolsUnitTests): ...
+
+
+class TestFeedback(_Feedback, ToolsIntegrationTests): ...
+
+
+class TestFeedbackUnit(_Feedback, ToolsUnitTests): ...
+
+
+class TestList(_List, ToolsIntegrationTests): ...
+
+
+class TestListUnit(_List, ToolsUnitTests): ...
+
+
+def test_every_tool_is_put_to_them() -> None:
+    """By both suites, whatever tools there will be."""
+    suites = [(case.name, suite) for case in _Tool.__subclasses__() for suite in case.__subclasses__()]
+    kinds = {(name, kind) for name, suite in suites for kind in (ToolsIntegrationTests, ToolsUnitTests) if issubclass(suite, kind)}
+    names = {tool.name for tool in memory_tools(opened(), **USER)}
+    assert kinds == {(name, kind) for name in names for kind in (ToolsIntegrationTests, ToolsUnitTests)}
+    assert len(suites) == 2 * len(names)
