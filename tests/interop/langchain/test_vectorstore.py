@@ -265,13 +265,16 @@ async def test_async_twins_answer_the_same(documents: IndelibleVectorStore) -> N
     assert await documents.aget_by_ids(ids) == []
 
 
-def test_many_documents_and_ids_at_once(documents: IndelibleVectorStore) -> None:
+def test_many_documents_and_ids_at_once(few_variables: int, embeddings: WordEmbeddings) -> None:
     """No limit of the engine on bound values shows."""
-    ids = [f"id {number}" for number in range(3000)]
-    documents.add_texts([f"text {number}" for number in range(3000)], ids=ids)
-    assert len(documents.get_by_ids(ids * 30)) == 3000
-    documents.delete(ids)
-    assert documents.collection.list() == []
+    ids = [f"id {number}" for number in range(10 * few_variables)]
+    with open_store() as store:
+        documents = IndelibleVectorStore(store, embeddings)
+        documents.add_texts([f"text {number}" for number in range(len(ids))], ids=ids)
+        assert len(documents.get_by_ids(ids * 3)) == len(ids)
+        assert len(documents.similarity_search("text", k=2 * len(ids))) == len(ids)
+        documents.delete(ids)
+        assert documents.collection.list() == []
 
 
 @pytest.mark.parametrize("text", ["", " ", "日本語のテキスト", "🦊" * 10, "a\nb\tc", "'; DROP TABLE event; --", "x" * 5000])
