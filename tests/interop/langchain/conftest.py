@@ -25,7 +25,7 @@ def few_variables(monkeypatch: pytest.MonkeyPatch) -> int:
     connect = sqlite3.connect
 
     def limited(*args: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*args, **options)
+        connection: sqlite3.Connection = connect(*args, **options)
         connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, FEW)
         return connection
 
