@@ -13,8 +13,9 @@ import pytest
 from indelible import InvalidInput, MemoryStore, Op, Part, PersistentMemory, StoreUnavailable
 from indelible.backend.interface import Ingested
 from indelible.backend.sqlite import SqliteBackend
+from indelible.base.canonical import dumps
 from indelible.faces.engine import TextIndexer
-from indelible.testing import FakeClock, FlakyBackend, HashEmbedder
+from indelible.testing import FakeClock, FlakyBackend, HashEmbedder, ReferenceBackend
 from tests.unit.faces.exports import HEADER, lines_of, write_lines
 
 
@@ -96,6 +97,31 @@ def test_s87_vectors_travel_with_their_texts(tmp_path: Path, clock: FakeClock) -
         own = two.collection("own").get("a", with_vectors=True)
         assert own is not None
         assert own.vectors == {"p": (3.0, 4.0)}
+
+
+@pytest.mark.parametrize("reference", [False, True], ids=["sqlite", "reference"])
+def test_vectors_that_come_later_are_seen_at_once(tmp_path: Path, clock: FakeClock, reference: bool) -> None:
+    """S48: an export of the same events, now with vectors, or with others, adds no event, and changes what a warm search answers."""
+    path = tmp_path / "log.jsonl"
+    with open_store(clock=clock) as one:
+        one.collection("own").put("a", parts=[Part("p", "", (1.0, 0.0))])
+        one.export(path)
+    with_vectors = lines_of(path)
+    without = [dumps({name: value for name, value in json.loads(line).items() if name != "vectors"}) for line in with_vectors]
+    backend = ReferenceBackend(clock=clock) if reference else None
+    with MemoryStore(":memory:", embedder=HashEmbedder(), clock=clock, backend=backend) as two:
+        own = two.collection("own")
+        write_lines(path, without)
+        two.import_(path)
+        own.put("b", parts=[Part("p", "", (0.0, 1.0))])
+        assert [hit.score for hit in own.search(vector=(1.0, 0.0))] == [0.0]
+        write_lines(path, with_vectors)
+        for _ in range(2):
+            assert two.import_(path) == Ingested(0, 1)
+            assert [hit.score for hit in own.search(vector=(1.0, 0.0))] == [1.0, 0.0]
+        epoch = two._engine.backend.mark().epoch
+        two.import_(path)
+        assert two._engine.backend.mark().epoch == epoch, "nothing came that was not there"
 
 
 def test_s87_an_import_is_idempotent(tmp_path: Path, clock: FakeClock) -> None:

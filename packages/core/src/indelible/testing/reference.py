@@ -105,10 +105,10 @@ class ReferenceBackend(Backend):
     def ingest(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]] = ()) -> Ingested:
         with self._open() as medium:
             now_us = self._clock.now_us()
-            was_empty = not medium.log
+            was_empty, before = not medium.log, dict(medium.vectors)
             new, known = accepted(medium.log, events, now_us)
             medium.take(new, vectors, with_context=was_empty)
-            medium.epoch += bool(new)
+            medium.epoch += bool(new) or medium.vectors != before
         return Ingested(len(new), known)
 
     def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], context: Mapping[int, ContextRead] | None = None) -> None:

@@ -30,6 +30,7 @@ class Ingestion:
         self._now_us = now_us
         self._recorded_at = recorded_at
         self._version = first_version - 1
+        self._first = first_version
         self._was_empty = first_version == 1
         self._affected: dict[bytes, None] = {}
         self._missing: set[bytes] = set()
@@ -43,10 +44,10 @@ class Ingestion:
         self._purge()
         self._check_missing()
         # Before the views are made: records that context splits hand their vectors on.
-        self._add_vectors(vectors)
+        revised = self._add_vectors(vectors)
         reproject(self._transaction, self._affected)
-        if new:
-            # An old event may have changed records that it does not name; caches must start over.
+        if new or revised:
+            # An old event may have changed records that it does not name, and vectors may have come for old ones; caches must start over.
             self._connection.execute(queries()["raise_epoch"])
         self._index_retries(new)
         return Ingested(len(new), known)
@@ -139,7 +140,9 @@ class Ingestion:
                 slice_id = self._transaction.slice_id(tuple(fields.get("namespace", ())), scope)
                 self._connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, event.record))
 
-    def _add_vectors(self, vectors: Iterable[tuple[bytes, int, PartVector]]) -> None:
+    def _add_vectors(self, vectors: Iterable[tuple[bytes, int, PartVector]]) -> bool:
+        """Keep the vectors of events that are here; says whether those of events that were here before are others now."""
+        revised = False
         for device, seq, vector in vectors:
             device_id, _, _ = self._device(device)
             row = self._connection.execute(queries()["event_by_origin"], (device_id, seq)).fetchone()
@@ -147,4 +150,9 @@ class Ingestion:
             # A vector that embeds neighbours as they stood elsewhere says nothing of how they stand here.
             elsewhere = vector.part.startswith(CONTEXT_PART) and not self._was_empty
             if body is not None and not (elsewhere and '"context":' in body[0]):
+                if row[0] < self._first:
+                    if vector in self._connection.execute(queries()["stored_vectors"], (row[0],)).fetchall():
+                        continue
+                    revised = True
                 self._transaction.add_vectors([(row[0], vector)])
+        return revised
