@@ -1,0 +1,224 @@
+"""Fill every store with the same, ask all of them in turn, and say what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measuring import median
+from benchmarks.speed.engines import OURS, PHYSICAL
+from benchmarks.speed.figures import Cell, cell, right
+from benchmarks.speed.process import Process, Unable
+from benchmarks.speed.rows import COLD, ROWS
+
+BLOCK = 10
+"""Questions that one store is asked before the next has its turn."""
+WARM_UP = 3
+OPENINGS = 3
+COLD_USERS = 30
+FRESH_TURNS = 10
+FIRST_OF_ALL = {
+    "opening to the first keyword hit, one user": "keyword, one user",
+    "opening to the first hit, everything": "recall, everything",
+}
+ONE, MANY, FRESH = "one durable remember", "remember_many of 1,000", "recall after ten writes by another process"
+FILLING, DISK, MEMORY, VERSIONED = "filling, a record", "on disk, a record", "memory after all this", "ten versions a record"
+
+
+@dataclass(slots=True)
+class Run:
+    """One corpus, several stores.
+
+    Attributes:
+        folder: an empty one on the disk to be measured.
+        size, users: of the corpus.
+        pythons: the interpreter of each store, by its name.
+        rounds: questions a row.
+        budget: seconds that a store may spend on a row; it is asked ``BLOCK`` questions at least.
+        wanted: whether a row is to be measured.
+        say: told what is being done.
+        rows: what was found: the cells of each row by store.
+        parts: bytes a record on disk, by store and by what they are for.
+        versions: of the stores.
+        skipped: why a store is not there at all.
+    """
+
+    folder: Path
+    size: int
+    users: int
+    pythons: Mapping[str, Path]
+    rounds: int
+    budget: float
+    wanted: Callable[[str], bool]
+    say: Callable[[str], object]
+    rows: dict[str, dict[str, Cell]] = field(default_factory=dict)
+    parts: dict[str, dict[str, float]] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def all(self) -> None:
+        """Everything, in an order in which nothing spoils what comes after it."""
+        self.fill()
+        self.openings()
+        with ExitStack() as stack:
+            open_ones = self._open(stack)
+            self.questions(open_ones)
+            self.remember(open_ones)
+            self.fresh(open_ones)
+        if OURS in self.versions and self.wanted(VERSIONED):
+            self.as_of()
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found."""
+        kept = {name: getattr(self, name) for name in ("size", "users", "versions", "skipped", "rows", "parts")}
+        return {**kept, "rows": {what: cells for what, cells in self.rows.items() if cells}}
+
+    def fill(self) -> None:
+        """Each store in turn, in a process that ends then."""
+        for name in self.pythons:
+            self.say(f"{self.size:,}: filling {name}")
+            try:
+                with self._process(name) as process:
+                    self.versions[name] = process.version
+                    took = process("fill")
+                    self._keep(FILLING, name, cell([1000 * (took["seconds"] + took["settled"]) / self.size], unit="ms"))
+                    sizes = process("parts")["parts"]
+            except Unable as error:
+                self.versions.pop(name, None)
+                self.skipped[name] = str(error)
+                continue
+            self.parts[name] = {part: size / self.size for part, size in sizes.items()}
+            self._keep(DISK, name, cell([sum(sizes.values()) / self.size], unit="bytes"))
+
+    def openings(self) -> None:
+        """Fresh processes that open and ask once; imports do not count, and the disk's cache is warm."""
+        for what, row in FIRST_OF_ALL.items():
+            if not self.wanted(what):
+                continue
+            self.say(f"{self.size:,}: {what}")
+            spent: dict[str, list[float]] = {}
+            for _ in range(OPENINGS):
+                for name in self.versions:
+                    try:
+                        with self._process(name) as process:
+                            took = process("first", what=row)["ms"]
+                            spent.setdefault(name, []).extend(took)
+                    except Unable as error:
+                        self._keep(what, name, {"reason": str(error)})
+            for name, times in spent.items():
+                self._keep(what, name, cell(times))
+
+    def questions(self, open_ones: Mapping[str, Process]) -> None:
+        """All the rows of ``ROWS``."""
+        for what in ROWS:
+            if not self.wanted(what):
+                continue
+            self.say(f"{self.size:,}: {what}")
+            if what == COLD:
+                self._row(what, open_ones, min(COLD_USERS, self.users - 1), each_user=True)
+                for process in open_ones.values():
+                    self._try(process, "warm")
+            else:
+                self._row(what, open_ones, self.rounds)
+        for name, process in open_ones.items():
+            if (found := self._try(process, "memory")) and self.wanted(MEMORY):
+                self._keep(MEMORY, name, cell([found["now"] / 2**20], unit="MiB"))
+
+    def _row(self, what: str, open_ones: Mapping[str, Process], rounds: int, *, each_user: bool = False) -> None:
+        times: dict[str, list[float]] = {name: [] for name in open_ones}
+        found: dict[str, list[list[int]]] = {name: [] for name in open_ones}
+        more: dict[str, dict[str, str]] = {}
+        left = dict(open_ones)
+        warm_up = 1 if each_user else WARM_UP
+        for start in range(0, warm_up + rounds, BLOCK):
+            for name, process in list(left.items()):
+                try:
+                    answer = process("ask", what=what, start=start, stop=min(start + BLOCK, warm_up + rounds), each_user=each_user)
+                except Unable as error:
+                    self._keep(what, name, {"reason": str(error)})
+                    del left[name], times[name]
+                    continue
+                cut = warm_up if start == 0 else 0
+                times[name] += answer["ms"][cut:]
+                found[name] += answer["found"]
+                more[name] = {"aside": answer["aside"]} if "aside" in answer else {}
+                if sum(times[name]) > 1000 * self.budget:
+                    del left[name]
+        exact = found.get(PHYSICAL, []) if ROWS[what].needs == "semantic" else []
+        for name, spent in times.items():
+            if spent:
+                share = {"recall": right(found[name], exact)} if exact and name != PHYSICAL else {}
+                self._keep(what, name, cell(spent, **more.get(name, {}), **share))
+
+    def remember(self, open_ones: Mapping[str, Process]) -> None:
+        """One by one, and a thousand at once."""
+        for what, do, times in ((ONE, "add_one", self.rounds), (MANY, "add_many", 5)):
+            if not self.wanted(what):
+                continue
+            self.say(f"{self.size:,}: {what}")
+            spent: dict[str, list[float]] = {}
+            step = BLOCK if do == "add_one" else 1
+            for start in range(0, times, step):
+                arguments = {"start": start, "stop": start + step} if do == "add_one" else {"piece": start}
+                for name, process in open_ones.items():
+                    if answer := self._try(process, do, what, name, **arguments):
+                        spent.setdefault(name, []).extend(answer["ms"])
+            for name, numbers in spent.items():
+                self._keep(what, name, cell(numbers))
+
+    def fresh(self, open_ones: Mapping[str, Process]) -> None:
+        """Another process writes ten, the next recall must have the last of them first."""
+        if not self.wanted(FRESH):
+            return
+        self.say(f"{self.size:,}: {FRESH}")
+        for name, process in open_ones.items():
+            try:
+                with self._process(name) as writer:
+                    writer("open")
+                    answers = []
+                    for turn in range(FRESH_TURNS):
+                        writer("add_ten", turn=turn)
+                        answers.append(process("see", turn=turn))
+            except Unable as error:
+                self._keep(FRESH, name, {"reason": str(error)})
+                continue
+            seen = sum(answer["seen"] for answer in answers)
+            aside = {} if seen == FRESH_TURNS else {"aside": f"seen {seen} times of {FRESH_TURNS}"}
+            self._keep(FRESH, name, cell([answer["ms"][0] for answer in answers], **aside))
+
+    def as_of(self) -> None:
+        """Ours alone: no peer has earlier versions of everything. Each number stands beside that of now."""
+        self.say(f"{self.size:,}: {VERSIONED}")
+        with self._process(OURS) as process:
+            found = process("versions", rounds=max(BLOCK, self.rounds // 2))["found"]
+        for what, times in found.items():
+            now = median(found[what.rsplit(", ", 1)[0] + ", now"])
+            self._keep(what, OURS, cell(times, to_now=median(times) / now))
+
+    def _open(self, stack: ExitStack) -> dict[str, Process]:
+        opened = {}
+        for name in self.versions:
+            try:
+                process = stack.enter_context(self._process(name))
+                process("open")
+                opened[name] = process
+            except Unable as error:
+                self.skipped[name] = str(error)
+        return opened
+
+    def _process(self, name: str) -> Process:
+        return Process(self.pythons[name], name, self.folder / name, self.size, self.users)
+
+    def _try(self, process: Process, do: str, what: str = "", name: str = "", **arguments: Any) -> dict[str, Any] | None:
+        try:
+            return process(do, **arguments)
+        except Unable as error:
+            if what:
+                self._keep(what, name, {"reason": str(error)})
+            return None
+
+    def _keep(self, what: str, name: str, found: Cell) -> None:
+        self.rows.setdefault(what, {})[name] = found

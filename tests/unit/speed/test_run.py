@@ -1,0 +1,80 @@
+"""The benchmark runs: ours and numpy answer alike, and who is not there is skipped with a reason."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.speed.data import Corpus
+from benchmarks.speed.engines import OURS, PHYSICAL, engine_class
+from benchmarks.speed.measure import DISK, FRESH, MEMORY, ONE, Run
+from benchmarks.speed.ours import VERSIONS, Versions
+from benchmarks.speed.rows import COLD, ROWS
+
+SIZE, USERS = 300, 5
+
+
+def test_ours_and_numpy_answer_alike(tmp_path: Path) -> None:
+    """Exact search of both: the same ten in the same order, in a slice, over everything, by filters, after one more."""
+    corpus = Corpus(SIZE, USERS)
+    engines = []
+    for name in (OURS, PHYSICAL):
+        engine = engine_class(name)(tmp_path / name, SIZE // USERS)
+        engine.folder.mkdir()
+        engine.load()
+        engine.open()
+        for rows in corpus.pieces():
+            engine.add(rows)
+        engine.add(corpus.fresh(0).part(0, 1))
+        engines.append(engine)
+    for row in ROWS.values():
+        if row.needs == "semantic":
+            for number in range(3):
+                asked = row.question(corpus, number)
+                ours, exact = (row.call(engine)(asked) for engine in engines)
+                assert ours == exact
+                assert exact or row.field
+    for row in ROWS.values():
+        if row.needs != "semantic":
+            assert row.call(engines[0])(row.question(corpus, 0)), row.what
+    for engine in engines:
+        engine.close()
+        assert sum(engine.parts().values()) > SIZE * 1024
+
+
+def test_ten_versions_a_record(tmp_path: Path) -> None:
+    """As many events as the corpus has records, as many records as a tenth of that; early on there are fewer."""
+    store = Versions(tmp_path, Corpus(SIZE, USERS))
+    store.fill()
+    assert store.records == SIZE // VERSIONS
+    asked = Corpus(SIZE, USERS).question(0)
+    assert store.ask(asked, None, None) == 10
+    assert store.ask(asked, 50, asked.user) == SIZE // VERSIONS // USERS
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_run_with_a_peer_that_is_not_installed(tmp_path: Path) -> None:
+    python = Path(sys.executable)
+    wanted = {COLD, ONE, FRESH, DISK, MEMORY}
+    run = Run(
+        folder=tmp_path,
+        size=SIZE,
+        users=USERS,
+        pythons={OURS: python, PHYSICAL: python, "lancedb": python},
+        rounds=5,
+        budget=5.0,
+        wanted=wanted.__contains__,
+        say=lambda _doing: None,
+    )
+    run.all()
+    if "lancedb" not in run.versions:
+        assert run.skipped["lancedb"].startswith("not installed")
+    written = run.as_json()
+    assert wanted <= written["rows"].keys()
+    for what in wanted:
+        assert {OURS, PHYSICAL} <= written["rows"][what].keys()
+    assert written["rows"][COLD][OURS]["recall"] == 1
+    assert "aside" not in written["rows"][FRESH][OURS]
