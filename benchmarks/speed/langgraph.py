@@ -15,8 +15,8 @@ from benchmarks.speed.vec import connect
 class Connection:
     """So much of ``sqlite3.Connection`` as the store uses, over one of apsw."""
 
-    def __init__(self, inner: Any, vec: Any) -> None:
-        self._inner, self._path = inner, vec.loadable_path()
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     def create_function(self, name: str, count: int, function: Callable[..., Any], *, deterministic: bool = False) -> None:
         """Make a function known to SQL."""
@@ -27,8 +27,7 @@ class Connection:
         self._inner.enable_load_extension(on)
 
     def load_extension(self, _path: str) -> None:
-        """Load it."""
-        self._inner.load_extension(self._path)
+        """Nothing: it was loaded when the file was opened, and a second time it fails."""
 
     def executescript(self, script: str) -> None:
         """Run statements."""
@@ -58,7 +57,7 @@ class LangGraph(Engine):
         self._held: dict[str, Matrix] = {}
         self._inner = connect(self._apsw, self._vec, self.folder / "store.db")
         index = {"dims": DIM, "embed": self._embed, "fields": ["text"], "text_fields": ["text"]}  # it documents the one, reads the other
-        self._store = self._class(Connection(self._inner, self._vec), index=index)
+        self._store = self._class(Connection(self._inner), index=index)
         self._store.setup()
 
     def close(self) -> None:
