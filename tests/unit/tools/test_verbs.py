@@ -8,7 +8,20 @@ import pytest
 
 from indelible import InvalidInput, MemoryStore, Record, RecordNotFound
 from indelible.base.record import UNSET
-from indelible.tools import EDIT, FORGET, HISTORY, READ_TOOLS, RECALL, REMEMBER, SEARCH, TOOLS, MemoryTool, tool_view
+from indelible.tools import (
+    EDIT,
+    FORGET,
+    HISTORY,
+    LIST,
+    READ_TOOLS,
+    RECALL,
+    REMEMBER,
+    SEARCH,
+    SEARCH_SEMANTIC,
+    TOOLS,
+    MemoryTool,
+    tool_view,
+)
 
 ADA = {"agent_id": "helper", "user_id": "ada"}
 NOBODYS = "0190a1b2-0000-7000-8000-000000000000"
@@ -113,3 +126,36 @@ def test_s62_a_bound_view_cannot_be_left(store: MemoryStore, monkeypatch: pytest
     assert tool_view(bound, {"user_id": None}).bound == ("helper", "ada", UNSET, UNSET)
     with pytest.raises(InvalidInput, match="bound"):
         tool_view(bound, {"user_id": "bob"})
+
+
+@pytest.mark.parametrize("tool", [SEARCH_SEMANTIC, LIST])
+@pytest.mark.parametrize("name", ["path", "field", "key"])
+@pytest.mark.parametrize("operator", ["op", "operator"])
+@pytest.mark.parametrize("more", [{"value": "drinks"}, {}])
+def test_a_condition_with_its_label_as_text_is_told_what_to_write(
+    store: MemoryStore, tool: MemoryTool, name: str, operator: str, more: dict[str, str]
+) -> None:
+    """It would be three labels that no memory has, and a model would believe that there is nothing."""
+    words = {"query": "tea"} if tool is SEARCH_SEMANTIC else {}
+    with pytest.raises(InvalidInput, match=r'\{"path": \[LABEL\], "op": "eq", "value": VALUE\}'):
+        run(store, tool, **words, filters={name: "topic", operator: "eq", **more})
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"topic": "drinks"},
+        {"path": ["topic"], "op": "eq", "value": "drinks"},
+        {"op": "read", "path": "/a", "topic": "drinks"},
+        {"path": "/a"},
+        {"op": "read"},
+        {"and": [{"path": ["path"], "op": "eq", "value": "/a"}, {"path": ["op"], "op": "eq", "value": "read"}]},
+        {},
+        None,
+    ],
+)
+def test_other_filters_mean_what_they_say(store: MemoryStore, filters: dict[str, Any] | None) -> None:
+    """Labels of these names can be asked for."""
+    made = run(store, REMEMBER, content="tea", metadata={"op": "read", "path": "/a", "topic": "drinks"})
+    assert [found["id"] for found in run(store, LIST, filters=filters)] == [made["id"]]
+    assert [found["id"] for found in run(store, SEARCH_SEMANTIC, query="tea", filters=filters)] == [made["id"]]

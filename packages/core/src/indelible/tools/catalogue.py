@@ -124,6 +124,7 @@ REMEMBER_FACT = MemoryTool(
     (Argument("key", str, "The name of the fact."), Argument("value", str, "What it is.")),
     verbs.remember_fact,
     idempotent=True,
+    pieces=lambda _, given: ("", verbs.fact(given["key"], given["value"])),
 )
 RECALL_FACT = MemoryTool(
     "recall_fact",
@@ -157,6 +158,7 @@ FILES = MemoryTool(
     reads=lambda arguments: arguments["command"] == "view",
     kept=("command", "old_str", "old_path"),
     check=files.check,
+    pieces=files.pieces,
 )
 """Anthropic's memory tool, for any model: described here for those that do not know it by name."""
 ALL_TOOLS = (*TOOLS, *FACT_TOOLS, FILES)

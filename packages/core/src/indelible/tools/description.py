@@ -73,6 +73,8 @@ class MemoryTool:
         reads: whether a call with these arguments changes nothing, for a tool that both reads and writes.
         kept: names of arguments that nobody will read as a memory, such as an id; they are not screened.
         check: raises ``InvalidInput`` for arguments of the right types that the tool refuses all the same, before anything is decided.
+        pieces: texts before and after a call, where what it writes joins with what was written before; what is new in them is screened
+            as well.
     """
 
     name: str
@@ -86,6 +88,7 @@ class MemoryTool:
     reads: Callable[[Mapping[str, Any]], bool] | None = None
     kept: tuple[str, ...] = field(default=("id",))
     check: Callable[[Mapping[str, Any]], object] | None = None
+    pieces: Callable[[Call, Mapping[str, Any]], tuple[str, str]] | None = None
 
     @cached_property
     def arguments(self) -> type[BaseModel]:

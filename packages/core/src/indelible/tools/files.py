@@ -20,6 +20,8 @@ from indelible.tools.provenance import labels_of, signed
 NAMESPACE = ("indelible", "files")
 MOST_LINES = 999_999
 _ATTEMPTS = 5
+_SCREENED = 2000
+"""Characters on either side of a change that are looked at together with it."""
 
 
 def check(arguments: Mapping[str, Any]) -> None:
@@ -66,6 +68,14 @@ def run(call: Call, command: str, **arguments: Any) -> str:
     raise AssertionError  # pragma: no cover - the loop returns or raises
 
 
+def pieces(call: Call, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """What stands around a change of a file before and after it: half of a text may be there already."""
+    if arguments["command"] not in ("str_replace", "insert"):
+        return "", ""
+    given = {name: value for name, value in arguments.items() if value is not None and name != "command"}
+    return Files(call).around(**given)
+
+
 class Files:
     """The files of one view.
 
@@ -99,34 +109,31 @@ class Files:
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
         """Replace a piece of a file that occurs in it exactly once."""
         record = self._file(path)
-        content = record.content
-        if not old_str:
-            raise InvalidInput("No replacement was performed: old_str is empty")
-        places = _places(content, old_str)
-        if not places:
-            raise InvalidInput(f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}.")
-        if len(places) > 1 and content.count(old_str) > 1:
-            lines = ", ".join(str(content.count("\n", 0, place) + 1) for place in places)
-            raise InvalidInput(
-                f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: {lines}. Please ensure it is unique"
-            )
-        changed = content.replace(old_str, new_str)
+        changed, place = _replaced(record.content, path, old_str, new_str)
         self._put(_key(record), changed, record)
         head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
-        return "\n".join([head, *snippet(changed, content.count("\n", 0, places[0]))])
+        return "\n".join([head, *snippet(changed, record.content.count("\n", 0, place))])
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
         """Put text after a line; 0 for the beginning."""
         record = self._file(path)
-        lines = record.content.split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        if not 0 <= insert_line <= len(lines):
-            raise InvalidInput(f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {len(lines)}].")
-        lines.insert(insert_line, insert_text.rstrip("\n"))
-        changed = "\n".join(lines)
-        self._put(_key(record), changed if changed.endswith("\n") else f"{changed}\n", record)
+        self._put(_key(record), _inserted(record.content, insert_line, insert_text)[0], record)
         return f"The file {path} has been edited."
+
+    def around(self, path: str, **change: Any) -> tuple[str, str]:
+        """What stands around a change before and after it; both empty for one that will be refused."""
+        record = self._kept.get(key_of(path))
+        if record is None:
+            return "", ""
+        before = record.content
+        try:
+            after, place = _inserted(before, **change) if "insert_line" in change else _replaced(before, path, **change)
+        except InvalidInput:
+            return "", ""
+        start, left = max(0, place - _SCREENED), len(before) - place
+        grown = len(after) - len(before)
+        end = place + min(left, len(change.get("old_str", "")) + _SCREENED)
+        return before[start:end], after[start : end + grown]
 
     def delete(self, path: str) -> str:
         """Forget a file, or a directory with all that is below it; their histories stay."""
@@ -220,6 +227,34 @@ def _shown(record: Record, path: str, view_range: list[int] | None) -> str:
     start = max(1, first) - 1
     chosen = lines[start : len(lines) if last == -1 else last]
     return "\n".join([f"Here's the content of {path} with line numbers:", *numbered(chosen, start + 1)])
+
+
+def _replaced(content: str, path: str, old_str: str, new_str: str) -> tuple[str, int]:
+    """A text with a piece of it replaced, and where."""
+    if not old_str:
+        raise InvalidInput("No replacement was performed: old_str is empty")
+    places = _places(content, old_str)
+    if not places:
+        raise InvalidInput(f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}.")
+    if len(places) > 1 and content.count(old_str) > 1:
+        lines = ", ".join(str(content.count("\n", 0, place) + 1) for place in places)
+        raise InvalidInput(
+            f"No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: {lines}. Please ensure it is unique"
+        )
+    return content.replace(old_str, new_str), places[0]
+
+
+def _inserted(content: str, insert_line: int, insert_text: str) -> tuple[str, int]:
+    """A text with lines put after one of its lines, and where."""
+    lines = content.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not 0 <= insert_line <= len(lines):
+        raise InvalidInput(f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {len(lines)}].")
+    place = sum(len(line) + 1 for line in lines[:insert_line])
+    lines.insert(insert_line, insert_text.rstrip("\n"))
+    changed = "\n".join(lines)
+    return changed if changed.endswith("\n") else f"{changed}\n", place
 
 
 def _places(content: str, piece: str) -> list[int]:

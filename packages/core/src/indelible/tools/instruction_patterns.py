@@ -1,8 +1,12 @@
-"""What text looks like that talks to a model: orders, forged turns, forged calls of tools. Matched on lower-case text without accents."""
+"""What text looks like that talks to a model: orders, forged turns, forged calls of tools. Matched on lower-case text without accents.
+
+Whatever repeats is bounded, or ends at the line: no text, however it repeats itself, takes more than a time that grows with its length.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _PAIRS = "аa еe оo рp сc уy хx іi јj ѕs ԁd ɡg һh ӏl αa οo ρp υu ιi νv ɩi ‹< ›> 〈< 〉> ⟨< ⟩> ˂< ˃>"
 LOOK_ALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS.split()})
@@ -11,13 +15,14 @@ _ORDERS = (
     r"(?:instruct\w*|prompts?|rules?|messages?|guidelines?|directions?|directives?|commands?|polic(?:y|ies)|context|training|everything)"
 )
 _EARLIER = (
-    r"(?:all|any|every|the|your|you|my|these|those|of|previous|prior|preceding|above|earlier|former|existing|original|system|safety|\s)+"
+    r"(?:all|any|every|the|your|you|my|these|those|of|previous|prior|preceding|above|earlier|former|existing|original|system|safety|"
+    r"[\s:\"'*_-])+"
 )
 _CARRY = r"\b(?:send|forward|post|upload|email|exfiltrat\w*|leak|transmit|append|report)\b.{0,60}"
 
 _SOURCES = {
     "tells a model to drop its instructions": (
-        rf"\b(?:ignor\w+|disregard\w*|forget|overrid\w+|bypass\w*|discard|drop|stop following)\s+{_EARLIER}{_ORDERS}\b",
+        rf"\b(?:ignor\w+|disregard\w*|forget|overrid\w+|bypass\w*|discard|drop|stop following)\s{_EARLIER}{_ORDERS}\b",
         r"\b(?:ignor\w+|disregard\w*) (?:what|everything) (?:you|was|came|is)\b",
         r"ignoreall|ignoreprevious|ignoreyour",
         r"\bignor\w*\s+(?:\w+\s+){0,3}(?:instrucciones|instructions|instrucoes|istruzioni|anweisungen|indicaciones|consignes)\b",
@@ -40,10 +45,10 @@ _SOURCES = {
         r"\b(?:important|urgent|attention|note)\b.{0,10}\b(?:assistant|ai|llm)\b",
     ),
     "forges a turn of a conversation": (
-        r"(?m)^\W*(?:system|assistant|developer|human|ai)\s*(?:\([^)]*\)|message|prompt|note)?\s*[:>]\s",
-        r"\n\W*(?:user|tool|function|ipython)\s*:\s",
-        r"(?m)^\s*#{1,6}\s*(?:system|instructions?|assistant|human|user|response|new task|end of)\b",
-        r"(?m)^\s*[-=*_]{3,}\s*(?:end|begin|start|system|new)\b",
+        r"(?m)^[^\w\n]*(?:system|assistant|developer|human|ai)\s*(?:(?:\([^)\n]{0,100}\)|message|prompt|note)\s*)?[:>]\s",
+        r"\n[^\w\n]*(?:user|tool|function|ipython)\s*:\s",
+        r"(?m)^[^\S\n]*#{1,6}\s*(?:system|instructions?|assistant|human|user|response|new task|end of)\b",
+        r"(?m)^[^\S\n]*[-=*_]{3,}\s*(?:end|begin|start|system|new)\b",
         r"<\|[^<>|]{1,40}\|>|\[/?(?:inst|system|sys|assistant|user)\]|<</?sys>>|</?s>|<(?:start|end)_of_turn>",
         r'"role"\s*:\s*"(?:system|assistant|developer|tool)"',
         r"known information from memory\s*:",
@@ -52,8 +57,8 @@ _SOURCES = {
     "forges tags around what a model is given": (
         r"</?\s*(?:system|memory|memories|assistant|user|human|instructions?|prompt|context|documents?|data|untrusted|result|output|thinking)"
         r"(?:[-_:][\w-]*)?(?:\s[^<>]*)?/?>",
-        r"<!\[cdata\[|\]\]>|<!--.*-->",
-        r"</[\w:-]*memory[\w:-]*>|what stands inside <",
+        r"<!\[cdata\[|\]\]>|<!--.{0,500}-->",
+        r"</[\w:-]{0,40}memory[\w:-]{0,40}>|what stands inside <",
     ),
     "forges a call of a tool": (
         r"</?\s*(?:\w+:)?(?:tool_?(?:call|calls|use|result|response|name)s?|function_?(?:call|calls|result)s?|invoke|parameter)\b[^<>]*>",
@@ -61,10 +66,10 @@ _SOURCES = {
         r'"name"\s*:\s*"[\w.-]+"\s*,\s*"(?:arguments|parameters|input|args)"\s*:',
         r'"type"\s*:\s*"(?:tool_use|tool_result|function)"',
         r"\b(?:forget|edit|purge|prune|remember|recall|remember_fact|memory_\w+|functions?\.\w+|exec|eval|system)\(",
-        r"(?m)^\s*action\s*:.*^\s*(?:action input|observation)\s*:",
+        r"(?m)^[^\S\n]*action\s*:.{0,500}^[^\S\n]*(?:action input|observation)\s*:",
     ),
     "carries something out": (
-        r"!\[[^\]]*\]\(\s*(?:https?:)?//",
+        r"!\[[^\]]{0,200}\]\(\s*(?:https?:)?//",
         rf"{_CARRY}\b(?:passwords?|credentials?|secrets?|api keys?|tokens?|conversations?|chat histor\w+|memories)\b.{{0,60}}(?:://|\bto\b|@)",
         rf"{_CARRY}\b(?:messages?|files?|prompts?|everything|data|memory)\b.{{0,60}}://",
         r"\b(?:javascript|vbscript)\s*:\s*\S|\bdata:text/html|\bfile://",
@@ -76,5 +81,9 @@ _SOURCES = {
         r"(?:\.\./){2,}|/etc/passwd|\bas (?:another|a different|the other) (?:user|agent|tenant)\b",
     ),
 }
-INSTRUCTIONS = tuple((reason, re.compile(source, re.DOTALL)) for reason, sources in _SOURCES.items() for source in sources)
-"""Reasons with their patterns; a reason stands once per pattern."""
+
+
+@cache
+def instructions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Reasons with their patterns; a reason stands once per pattern. Compiled when first needed: who only reads need not wait for it."""
+    return tuple((reason, re.compile(source, re.DOTALL)) for reason, sources in _SOURCES.items() for source in sources)

@@ -11,6 +11,10 @@ from indelible.tools.screening import screen
 
 Decision = Literal["allow", "deny", "ask"]
 DECISIONS = ("allow", "deny", "ask")
+MOST_ITEMS = 4_000_000
+"""Of all the arguments of a call."""
+_LARGEST = 10**20
+"""Numbers below it may be those of a card or an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +106,24 @@ class Policy:
         if self.max_writes is not None and written >= self.max_writes:
             raise PolicyError(f"this session has written {written} times, which is its limit: it can only read now")
 
-    def reasons(self, call: ToolCall, kept: Sequence[str]) -> list[str]:
+    def reasons(self, call: ToolCall, kept: Sequence[str], pieces: tuple[str, str] = ("", "")) -> list[str]:
         """Why a writing call should be kept aside; empty if nothing speaks against it.
+
+        Each text is looked at alone, and all of them in a row, as a reader sees them: what is in two halves is whole there.
 
         Args:
             call: what a model wants to write.
             kept: names of arguments that nobody will read as a memory.
+            pieces: what stood there before and what will: only what was not there before speaks against it.
         """
         if self.screen is None:
             return []
         screened = [value for name, value in call.arguments.items() if name not in kept]
-        found = [reason for text in texts(screened) for reason in self.screen(text)]
+        found = [reason for text in [*texts(screened), in_a_row(screened)] for reason in self.screen(text)]
+        before, after = pieces
+        if before != after:
+            had = self.screen(before)
+            found += [reason for reason in self.screen(after) if reason not in had]
         return list(dict.fromkeys(found))
 
     def _decision(self, call: ToolCall) -> Decision:
@@ -124,10 +135,16 @@ class Policy:
 
 
 def texts(value: object) -> list[str]:
-    """Every text in a JSON value, names of fields included; not recursive, so that no depth is too deep."""
+    """Every text in a JSON value, names of fields included; not recursive, so that no depth is too deep.
+
+    Raises:
+        InvalidInput: it contains itself, or is as large as if it did.
+    """
     found: list[str] = []
     pending = [value]
-    while pending:
+    for _ in range(MOST_ITEMS):
+        if not pending:
+            return found
         item = pending.pop()
         if isinstance(item, str):
             found.append(item)
@@ -135,7 +152,25 @@ def texts(value: object) -> list[str]:
             pending += [*item.keys(), *item.values()]
         elif isinstance(item, list | tuple):
             pending += item
-    return found
+    raise InvalidInput(f"the arguments hold more than {MOST_ITEMS} values, or contain themselves: give less")
+
+
+def in_a_row(values: Sequence[object]) -> str:
+    """The texts and numbers of JSON values in their order, a field as ``name: value``; not recursive either."""
+    words = ["it"]  # so that a label that comes first does not look like the speaker of a turn
+    pending: list[object] = [value for value in reversed(values) if not isinstance(value, int | float)]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            words.append(item)
+        elif isinstance(item, int) and not isinstance(item, bool) and abs(item) < _LARGEST:
+            words.append(str(item))
+        elif isinstance(item, Mapping):
+            for name, value in reversed(list(item.items())):
+                pending += [value, f"{name}:" if isinstance(name, str) else name]
+        elif isinstance(item, list | tuple):
+            pending += reversed(item)
+    return " ".join(words)
 
 
 def _checked(decision: object, what: str) -> Decision:

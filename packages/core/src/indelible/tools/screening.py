@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from unicodedata import category, normalize
 from urllib.parse import unquote
 
-from indelible.tools.instruction_patterns import INSTRUCTIONS, LOOK_ALIKES
+from indelible.tools.instruction_patterns import LOOK_ALIKES, instructions
 from indelible.tools.secret_patterns import looks_like_secret
 
 _DEPTH = 2
@@ -66,7 +66,7 @@ def _spoken(text: str, depth: int) -> Iterator[str]:
     if looks_like_secret(text):
         yield "looks like a secret" if not depth else "looks like an encoded secret"
     plain = _plain(text)
-    for reason, pattern in INSTRUCTIONS:
+    for reason, pattern in instructions():
         if pattern.search(plain):
             yield reason if not depth else f"{reason}, encoded"
     if depth < _DEPTH:

@@ -15,12 +15,12 @@ _KNOWN = re.compile(
     r"|\bAIza[0-9A-Za-z_-]{30,}"  # Google
     r"|\b(?:hf|npm)_[A-Za-z0-9]{20,}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web token
-    r"|\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]{3,}@"  # a URL with a password
+    r"|\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]+:[^\s/@]{3,}@"  # a URL with a password
 )
 # After the word, something that no sentence goes on with: it holds a digit or a sign.
 _ANNOUNCED = re.compile(
     r"(?i)\b(?:pass(?:word|wd|phrase|code)|pwd|secret|api[ _-]?key|access[ _-]?key|(?:auth|access|bearer|api)[ _-]?token|pin|cvv|cvc)\b"
-    r"(?:\s+(?:code|number|for\s+\S+(?:\s+\S+)?))?\s*(?:is|are|was|[:=])+\s*[\"'`]?(?=\S*[\d!@#$%^&*])[^\s\"'`,;]{3,}"
+    r"(?:\s+(?:code|number|for\s+\S+(?:\s+\S+)?))?\s*(?:is|are|was|[:=]){1,8}\s*[\"'`]?(?=\S{0,200}[\d!@#$%^&*])[^\s\"'`,;]{3,}"
 )
 _CARD = re.compile(r"(?<![\d.-])(?:\d[ -]?){12,18}\d(?![\d-])")
 _CARD_STARTS = ("3", "4", "5", "6")

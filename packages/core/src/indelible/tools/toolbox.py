@@ -133,8 +133,9 @@ class Toolbox:
         if is_read:
             return tool.verb(call, **checked)
         self.policy.check_size(asked)
-        reasons = self.policy.reasons(asked, tool.kept)
         with self._shared.turn(self.session):  # one after the other, so that a retry sees what it repeats
+            pieces = ("", "") if tool.pieces is None else tool.pieces(call, checked)
+            reasons = self.policy.reasons(asked, tool.kept, pieces)
             self._shared.count(self.session, self.policy, asked)
             if reasons:
                 return _kept_aside(self.quarantine.hold(call, checked, reasons), reasons)

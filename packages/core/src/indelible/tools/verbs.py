@@ -10,6 +10,7 @@ from indelible.base.canonical import encode
 from indelible.base.event import Op
 from indelible.base.record import UNSET, Record, Unset
 from indelible.errors import InvalidInput, MissingExtra, RecordNotFound, VersionConflict
+from indelible.tools.conditions import conditions
 from indelible.tools.description import Call
 from indelible.tools.provenance import labels_of, signed
 
@@ -61,12 +62,12 @@ def recall(call: Call, query: str, limit: int = 5) -> list[dict[str, Any]]:
 
 
 def search(call: Call, query: str, limit: int = 10, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    return [shown(hit.record) for hit in call.view.search(query, filters=filters or None, limit=limit)]
+    return [shown(hit.record) for hit in call.view.search(query, filters=conditions(filters), limit=limit)]
 
 
 def search_semantic(call: Call, query: str, filters: dict[str, Any] | None = None, limit: int = 5) -> list[dict[str, Any]]:
     with _by_meaning():
-        hits = call.view.search_semantic(query, filters=filters or None, limit=limit)
+        hits = call.view.search_semantic(query, filters=conditions(filters), limit=limit)
     return [shown(hit.record) | ({} if hit.score is None else {"score": round(hit.score, 3)}) for hit in hits]
 
 
@@ -127,7 +128,7 @@ def feedback(call: Call, id: str, vote: Literal["up", "down"], note: str | None 
 
 
 def list_memories(call: Call, limit: int = 20, offset: int = 0, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    records = call.view.list(filters or None, order="updated", descending=True, limit=limit, offset=offset)
+    records = call.view.list(conditions(filters), order="updated", descending=True, limit=limit, offset=offset)
     return [shown(record) for record in records]
 
 
@@ -136,7 +137,7 @@ def list_memories(call: Call, limit: int = 20, offset: int = 0, filters: dict[st
 
 def remember_fact(call: Call, key: str, value: str) -> str:
     """A fact under a key: ``key: value`` is what recall and search find. The same value again is a retry."""
-    content = _fact(key, value)
+    content = fact(key, value)
     if not key.strip():
         raise InvalidInput("the key is empty: name what the value is")
     found = call.view.list(key=key)
@@ -151,10 +152,11 @@ def recall_fact(call: Call, key: str) -> str:
     found = call.view.list(key=key)
     if not found:
         return UNKNOWN
-    return found[0].content.removeprefix(_fact(key, ""))[:MOST_SHOWN] or UNKNOWN
+    return found[0].content.removeprefix(fact(key, ""))[:MOST_SHOWN] or UNKNOWN
 
 
-def _fact(key: str, value: str) -> str:
+def fact(key: str, value: str) -> str:
+    """A value under a key, as recall and search find it."""
     return f"{key}: {value}"
 
 
