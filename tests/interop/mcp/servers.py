@@ -91,6 +91,10 @@ class Wire:
         assert not is_error, text
         return json.loads(text)
 
+    def close_input(self) -> None:
+        """The end of the input alone."""
+        self._input.close()
+
     def end(self, number: int | None = None) -> tuple[int, str]:
         """The end of the input, or a signal: exit code and standard error."""
         if number is not None:
@@ -118,10 +122,11 @@ class Wire:
 
 
 @contextmanager
-def http_server(path: Path, *options: str, **variables: str) -> Iterator[str]:
-    """A server on a free port of the loopback interface; gives its address."""
+def http_server(path: Path, *options: str, program: str = "", **variables: str) -> Iterator[str]:
+    """A server on a free port of the loopback interface, whose process runs a program first; gives its address."""
+    python, *safely, main, verb = COMMAND
     process = subprocess.Popen(
-        [*COMMAND, "--db", str(path), "--http", "--port", "0", *options],
+        [python, *safely, program + main, verb, "--db", str(path), "--http", "--port", "0", *options],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

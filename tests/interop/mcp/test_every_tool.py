@@ -159,6 +159,13 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("memory_search", {"query": ["x"]}, "query"),
     ("memory_search", {"query": "x", "filters": {"a": {"$where": "1"}}}, "where"),
     ("memory_search", {"query": "x", "filters": "a = 1"}, "filters"),
+    *[
+        (tool, {**query, "filters": {"path": "topic", "op": "eq", "value": "x"}}, '{"path": [LABEL], "op": "eq", "value": VALUE}')
+        for tool, query in [
+            ("memory_recall", {"query": "x"}), ("memory_search", {"query": "x"}), ("memory_search_semantic", {"query": "x"}),
+            ("memory_export", {}),
+        ]
+    ],
     ("memory_search_semantic", {"query": "x", "filters": [1]}, "filters"),
     ("memory_edit", {"content": "x"}, "needs id"),
     ("memory_edit", {"id": 5, "content": "x"}, "id"),

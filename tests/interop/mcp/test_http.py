@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
+import socket
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,12 +17,13 @@ import pytest
 
 from indelible import MemoryStore
 from indelible.errors import InvalidInput, StoreUnavailable
+from indelible.mcp.body import WholeBody
 from indelible.mcp.gate import Gate, token_from
 from indelible.mcp.options import Options
 from indelible.mcp.rpc import Endpoint, Message
 from indelible.mcp.service import Service
 from tests.interop.mcp.conftest import Served
-from tests.interop.mcp.servers import COMMAND, HELLO, TOKEN, environment
+from tests.interop.mcp.servers import COMMAND, HELLO, TOKEN, environment, http_server
 
 GOOD = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 BODY = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
@@ -112,6 +116,78 @@ async def test_other_kinds_of_connection_are_dropped() -> None:
 
     await Gate(app, TOKEN)({"type": "websocket", "headers": []}, silent, app)
     assert passed == []
+
+
+SLOW = "import indelible.mcp.http as http\nhttp.SILENT_S = http.BODY_S = 0.5\n"
+"""What a server runs first that has little patience."""
+
+
+def beginning(url: str, text: str) -> socket.socket:
+    """A connection that has sent the beginning of something."""
+    parts = urlsplit(url)
+    connection = socket.create_connection((str(parts.hostname), int(parts.port or 0)), timeout=60)
+    head = "".join(f"{name}: {value}\r\n" for name, value in {"Host": parts.netloc, **GOOD}.items())
+    connection.sendall(text.replace("HEAD", head).encode())
+    return connection
+
+
+def test_who_never_asks_is_dropped(tmp_path: Path) -> None:
+    """Nothing, half a head, or a head and half a body: the connection ends, and others are served meanwhile."""
+    with http_server(tmp_path / "memory.db", program=SLOW) as url:
+        for text in ("", "POST /mcp HTTP/1.1\r\nHost: x", "POST /mcp HTTP/1.1\r\nHEAD"):
+            with beginning(url, text) as connection:
+                assert Address(url).status(GOOD) == 200
+                assert connection.recv(1000) == b""
+        with beginning(url, "POST /mcp HTTP/1.1\r\nHEADContent-Length: 1000\r\n\r\n{") as connection:
+            assert Address(url).status(GOOD) == 200
+            assert connection.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_a_body_in_pieces_is_bounded_too(address: Address, http_served: Served) -> None:
+    """Without a length its size shows as it comes; in pieces it is the same body."""
+    pieces = f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n"
+    with beginning(http_served.url, f"POST /mcp HTTP/1.1\r\nHEADTransfer-Encoding: chunked\r\n\r\n{pieces}") as connection:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+    with beginning(http_served.url, "POST /mcp HTTP/1.1\r\nHEADTransfer-Encoding: chunked\r\n\r\n") as connection:
+        said = b""
+        try:
+            while True:
+                connection.sendall(b"100000\r\n" + b" " * 0x100000 + b"\r\n")
+        except ConnectionError:
+            pass
+        with suppress(ConnectionError):
+            said = connection.recv(1000)
+        assert said[:12] in (b"", b"HTTP/1.1 413")
+    assert address.status(GOOD) == 200
+
+
+async def test_a_body_is_read_before_it_is_passed_on() -> None:
+    """As it came, up to its size; one that is larger is not passed on; nor is one that the end of the server cut off."""
+    passed: list[bytes] = []
+    said: list[Any] = []
+
+    async def app(_scope: object, receive: Any, _send: object) -> None:
+        passed.append((await receive())["body"] + (await receive())["body"])
+
+    async def send(message: Any) -> None:
+        said.append(message.get("status"))
+
+    async def ask(*bodies: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+        messages = [{"type": "http.request", "body": body, "more_body": more} for more, body in enumerate(reversed(bodies))]
+
+        async def receive() -> Any:
+            if not messages:
+                raise asyncio.CancelledError
+            return messages.pop()
+
+        await WholeBody(app, 4, 60)({"type": "http", "headers": headers or []}, receive, send)
+
+    await ask(b"ab", b"cd")
+    assert (passed, said) == ([b"abcd"], [])
+    await ask(b"ab", b"cde")
+    for length in (b"5", b"9" * 5000):
+        await ask(b"ab", headers=[(b"Content-Length", length)])
+    assert (len(passed), said[::2]) == (1, [413, 413, 413])
 
 
 def refused(*options: str, **variables: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,19 @@ async def test_resources_and_prompts_of_the_bound_scope(path: Path) -> None:
                 await client.get_prompt(prompt.name, arguments)
         with pytest.raises(MCPError, match="there is no prompt"):
             await client.get_prompt("other", {})
+
+
+async def test_a_resource_hides_nothing(path: Path) -> None:
+    """What cannot be seen is written as escapes, and whoever reads the JSON has the text as it was."""
+    text = "Ada's\u202e pump\u200b \U000e0041"
+    with MemoryStore(path) as store:
+        kept = store.remember(text, agent_id="bot", user_id="ada")
+    async with stdio(path, *BOUND) as client:
+        for uri in (f"memory://records/{kept.id}", f"memory://records/{kept.id}/history"):
+            (content,) = (await client.read_resource(uri)).contents
+            shown = getattr(content, "text", "")
+            assert shown.isprintable()
+            assert text in str(json.loads(shown)) or repr(text) in str(json.loads(shown))
 
 
 def test_what_is_written_carries_its_source(path: Path) -> None:

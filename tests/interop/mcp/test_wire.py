@@ -137,6 +137,26 @@ def test_sigterm_closes_the_store(tmp_path: Path) -> None:
     assert not (tmp_path / "memory.db-wal").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signal that asks a process to stop")
+@pytest.mark.parametrize("closed", [False, True])
+def test_sigterm_ends_it_though_nobody_reads(tmp_path: Path, closed: bool) -> None:
+    """A client that asks and asks and reads nothing does not keep it alive, whether its input has ended or not."""
+    path = tmp_path / "memory.db"
+    with Wire(path, *BOUND) as wire:
+        for _ in range(20):
+            wire.good("memory_remember", content="tea " * 4000)
+        for _ in range(30 if closed else 5):  # a megabyte and more, which no pipe holds
+            wire.post("tools/call", name="memory_export", arguments={})
+        assert wire.receive()
+        if closed:
+            wire.close_input()
+        wire.process.send_signal(signal.SIGTERM)
+        assert wire.process.wait(60) == 0
+    assert not (tmp_path / "memory.db-wal").exists()
+    with MemoryStore(path) as store:
+        assert store.count() == 1
+
+
 def test_a_kill_loses_nothing_that_was_confirmed(tmp_path: Path) -> None:
     """S80, S83: killed in the middle of many writes, it is started again on the same file, which has each memory that was answered."""
     path = tmp_path / "memory.db"

@@ -96,6 +96,8 @@ def _serve_stdio(call: Call, options: Options, sdk: bool) -> None:
     if find_spec("pydantic") is None:  # looked for and not imported: that would make every start wait
         raise MissingExtra('the server needs the package pydantic: pip install "indelible[mcp]", or "indelible[tools]" without HTTP')
     _check_there(call, options)
+    # Plugins are looked for in every installed package, and would be shown what is asked of a memory.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with call.store() as store:
         serve(Service(store, options))
 

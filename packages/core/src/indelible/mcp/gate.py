@@ -71,12 +71,7 @@ class Gate:
         if refused is None and scope["type"] in ("http", "lifespan"):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            status, text = refused or (400, "not HTTP")
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-            if status == 401:
-                headers.append((b"www-authenticate", b"Bearer"))
-            await send({"type": "http.response.start", "status": status, "headers": headers})
-            await send({"type": "http.response.body", "body": text.encode()})
+            await refuse(send, *(refused or (400, "not HTTP")))
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         names = own_names(scope["server"][1])
@@ -88,6 +83,15 @@ class Gate:
         if len(tokens) != 1 or not hmac.compare_digest(tokens[0], self._bearer):
             return 401, "a bearer token is needed"
         return None
+
+
+async def refuse(send: Send, status: int, text: str) -> None:
+    """Answer a request that is not let through; its connection ends."""
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
 
 
 def own_names(port: int) -> set[str]:

@@ -11,6 +11,7 @@ from indelible.faces.documents import record_document
 from indelible.faces.store import MemoryStore
 from indelible.mcp.options import Options
 from indelible.tools import Argument, MemoryTool
+from indelible.tools.conditions import conditions
 from indelible.tools.description import Call
 
 MOST_ROWS = 200
@@ -80,7 +81,7 @@ def _health(store: MemoryStore, call: Call) -> dict[str, Any]:
 
 
 def _export(call: Call, limit: int = 50, offset: int = 0, filters: dict[str, Any] | None = None, include_expired: bool = False) -> Any:
-    records = call.view.list(filters or None, limit=limit + 1, offset=offset, include_expired=include_expired)
+    records = call.view.list(conditions(filters), limit=limit + 1, offset=offset, include_expired=include_expired)
     rows = [record_document(record) for record in records[:limit]]
     return {"rows": rows, "next_offset": offset + limit if len(records) > limit else None}
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from indelible.errors import InvalidInput
+from indelible.mcp.body import WholeBody
 from indelible.mcp.gate import LOOPBACK, App, Gate
 from indelible.mcp.rpc import MOST_BYTES
 from indelible.mcp.sdk import needs_mcp_extra, sdk_server
@@ -20,6 +22,12 @@ from indelible.mcp.service import Service
 PATH = "/mcp"
 CLOSING_S = 5
 """Seconds that requests have to end when the server is told to."""
+SILENT_S = 30.0
+"""Seconds that a connection may take to say what it wants."""
+BODY_S = 30.0
+"""Seconds that the body of a request may take to come; on one machine the largest takes less than one."""
+_TICKS_OF_A_LOOK = 5
+"""A tick is a tenth of a second."""
 
 
 with needs_mcp_extra():
@@ -41,7 +49,7 @@ def application(service: Service, token: str) -> App:
         max_request_body_size=MOST_BYTES,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate's comparison is stricter
     )
-    return Gate(app, token)
+    return Gate(WholeBody(app, MOST_BYTES, BODY_S), token)
 
 
 def serve(service: Service, token: str, host: str, port: int) -> None:
@@ -77,7 +85,31 @@ def serve(service: Service, token: str, host: str, port: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, and ends on a signal without sending it to itself once more: the store is to be closed first."""
+    """Says where it listens, drops who keeps a connection open without ever asking, and ends on a signal without sending it to itself once
+    more: the store is to be closed first.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._silent: dict[tuple[Any, int], float] = {}
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_OF_A_LOOK == 0:
+            self._drop_the_silent(time.monotonic())
+        return await super().on_tick(counter)
+
+    def _drop_the_silent(self, now: float) -> None:
+        """Every connection between two requests, or before its first, for too long: the beginning of one is no request."""
+        silent = {}
+        for connection in self.server_state.connections:
+            cycle = getattr(connection, "cycle", None)
+            if cycle is None or cycle.response_complete:
+                place = (connection, id(cycle))
+                silent[place] = self._silent.get(place, now)
+        self._silent = silent
+        for (connection, _), since in silent.items():
+            if now - since > SILENT_S:
+                connection.transport.close()
 
     async def startup(self, sockets: Any = None) -> None:
         await super().startup(sockets)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from indelible.base.record import Record, escape_line
 from indelible.errors import RecordNotFound
 from indelible.faces.documents import change_document, record_document
 from indelible.faces.store import ScopedView
+from indelible.tools.toolbox import shown
 
 RECORDS = "memory://records/"
 HISTORY = "/history"
@@ -54,7 +54,7 @@ def read(view: ScopedView, uri: str) -> dict[str, Any]:
         document = [change_document(change) for change in view.history(id)] or None
     if document is None:
         raise RecordNotFound(f"there is no {uri[:200]!r} in this scope: addresses are {RECORDS}ID and {RECORDS}ID{HISTORY}")
-    return {"contents": [{"uri": uri, "mimeType": JSON, "text": json.dumps(document, ensure_ascii=False)}]}
+    return {"contents": [{"uri": uri, "mimeType": JSON, "text": shown(document)}]}
 
 
 def _about(record: Record) -> dict[str, Any]:

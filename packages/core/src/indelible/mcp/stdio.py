@@ -6,9 +6,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from queue import Queue
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+from queue import Empty, Full, Queue
 from types import FrameType
 from typing import BinaryIO
 
@@ -17,13 +18,15 @@ from indelible.mcp.service import Service
 
 WAITING = 256
 """Requests that wait their turn, at most; then nothing more is read until one is done."""
+STUCK_S = 2.0
+"""Seconds that a client has to read an answer once the process is told to stop."""
 _AT_ONCE = ("initialize", "ping")
 
 
 class _Conversation:
     """One client: this thread reads, a second one does the work, in order, so that a request sees what the ones before it wrote."""
 
-    def __init__(self, service: Service, output: BinaryIO) -> None:
+    def __init__(self, service: Service, output: FileIO) -> None:
         self._endpoint = Endpoint(service)
         self._output = output
         self._writing = threading.Lock()
@@ -31,7 +34,9 @@ class _Conversation:
         self._waiting: set[str | int] = set()
         self._cancelled: set[str | int] = set()
         self._stopped = False
-        self._worker = threading.Thread(target=self._work, name="indelible-mcp")
+        self._sending: bytes | None = None
+        # A daemon, since the end of the process does not wait for those: a client that reads nothing could put it off for ever.
+        self._worker = threading.Thread(target=self._work, name="indelible-mcp", daemon=True)
 
     def run(self, lines: Iterator[bytes | None]) -> None:
         """Answer every line, until there are no more or the process is told to stop."""
@@ -40,15 +45,32 @@ class _Conversation:
             for line in lines:
                 self._take(line)
         except BaseException:
-            self._stopped = True  # told to stop: what is being done is finished, what waits is not begun
+            self._stop()
             raise
         finally:
             self._finish()
 
+    def _stop(self) -> None:
+        """Told to stop: what is being done is finished, what waits is not begun."""
+        self._stopped = True
+
     def _finish(self) -> None:
-        with _no_more_signals():
-            self._queue.put(None)
-            self._worker.join()
+        with _on_signals(self._stop):  # one that comes now does not interrupt the end, but there may be more to leave out
+            self._put_end()
+            while self._worker.is_alive():
+                sending = self._sending
+                self._worker.join(STUCK_S)
+                if self._stopped and sending is not None and self._sending is sending:
+                    return  # nobody reads it, and its work is done
+
+    def _put_end(self) -> None:
+        while True:
+            try:
+                return self._queue.put(None, timeout=STUCK_S)
+            except Full:
+                with suppress(Empty):
+                    while self._stopped:
+                        self._queue.get_nowait()
 
     def _take(self, line: bytes | None) -> None:
         if line is None:
@@ -86,12 +108,16 @@ class _Conversation:
             return
         data = line_of(reply)
         with self._writing:
+            self._sending = data
             try:
-                self._output.write(data)
-                self._output.flush()
+                left = memoryview(data)
+                while left:
+                    left = left[self._output.write(left) or 0 :]
             except (OSError, ValueError):
                 # Nobody listens any more. The end of the input follows, or a signal; until then there is nothing to say.
                 self._stopped = True
+            finally:
+                self._sending = None
 
 
 def serve(service: Service) -> None:
@@ -116,12 +142,15 @@ def _lines(source: BinaryIO) -> Iterator[bytes | None]:
 
 
 @contextmanager
-def _own_output() -> Iterator[BinaryIO]:
-    """Standard output for messages alone: whatever else a library prints there goes to standard error."""
+def _own_output() -> Iterator[FileIO]:
+    """Standard output for messages alone: whatever else a library prints there goes to standard error.
+
+    Without a buffer, whose lock would be held as long as a client does not read.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
-    with os.fdopen(kept, "wb") as output:
+    with FileIO(kept, "wb") as output:
         try:
             yield output
         finally:
@@ -143,9 +172,9 @@ def _stop_on_signals() -> Iterator[None]:
 
 
 @contextmanager
-def _no_more_signals() -> Iterator[None]:
-    """A second signal does not interrupt the end that the first began."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTERM, signal.SIGINT)}
+def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Signals to stop are only noted."""
+    before = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
