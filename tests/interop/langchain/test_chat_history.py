@@ -375,3 +375,16 @@ def test_what_the_core_writes_the_history_reads(store: MemoryStore, history: Ind
     assert len(history.messages) == 4
     collection.undo("2")
     assert AIMessage("by assistant") in history.messages
+
+
+def test_clear_takes_the_expired_too() -> None:
+    """They are hidden, and would be there again for who reads what has expired."""
+    clock = FakeClock()
+    with still_store(clock) as store:
+        history = IndelibleChatMessageHistory(store, "s", ttl_ms=1000)
+        history.add_messages([HumanMessage("hello")])
+        (said,) = history.collection.list()
+        clock.advance(ms=1000)
+        assert history.messages == []
+        history.clear()
+        assert [change.op for change in history.collection.history(said.key or "")] == ["remember", "forget"]

@@ -177,6 +177,38 @@ def test_not_everything_is_a_namespace_to_delete(store: IndelibleStore, name: An
 # Time to live
 
 
+def test_a_deleted_namespace_takes_the_expired_too() -> None:
+    """They are hidden, and would be there again for who reads what has expired."""
+    clock = FakeClock()
+    with IndelibleStore(":memory:", clock=clock) as store:
+        store.put(NAMESPACE, "k", {"n": 1}, ttl=1)
+        clock.advance(ms=60_000)
+        assert store.delete_namespace(NAMESPACE) == 1
+        assert [change.op for change in store.history(NAMESPACE, "k")] == ["remember", "forget"]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_reading_the_past_refreshes_nothing(awaited: bool) -> None:
+    """Of an item that a read would refresh now, whatever the read asks for."""
+    clock = FakeClock()
+    with IndelibleStore(":memory:", clock=clock, index={"embed": RecordingEmbeddings(), "fields": ["text"]}) as store:
+        store.put(NAMESPACE, "k", {"text": "tea"}, ttl=2)
+        version = store.store.version
+        clock.advance(ms=60_000)
+        for refresh in (None, True):
+            if awaited:
+                item = asyncio.run(store.aget(NAMESPACE, "k", as_of=version, refresh_ttl=refresh))
+                found = asyncio.run(store.asearch(NAMESPACE, query="tea", as_of=version, refresh_ttl=refresh))
+            else:
+                item = store.get(NAMESPACE, "k", as_of=version, refresh_ttl=refresh)
+                found = store.search(NAMESPACE, query="tea", as_of=version, refresh_ttl=refresh)
+            assert item is not None
+            assert [hit.key for hit in found] == ["k"]
+        assert store.store.version == version
+        store.get(NAMESPACE, "k")
+        assert store.store.version == version + 1
+
+
 def test_a_sweep_writes_down_what_expired() -> None:
     """A deletion in each history; what lives is left alone, and a second sweep finds nothing."""
     clock = FakeClock()
