@@ -95,6 +95,8 @@ INGESTION = {
     "a run without a model stored nothing, and the next one skipped it": "test_storage.test_a_run_without_a_model_is_done_by_one_with_it",
     "a failed run lost the old text": "test_storage.test_a_change_that_failed_is_done_by_the_next",
     "a run that was killed doubled its nodes": "test_storage.test_a_run_that_died_between_two_writes",
+    "two runs at one moment doubled their nodes": "test_ingestion_races.test_two_processes_ingest_the_same",
+    "hash and nodes were of two runs": "test_ingestion_races.test_another_version_was_written_while_this_one_was_made",
     "an index that was not finished was taken for finished": "test_storage.test_an_index_that_was_not_finished_is_finished",
     "two documents of one hash were one": "test_storage.test_what_is_gone_from_the_source_is_deleted",
     "the cache was gone after a restart": "test_storage.test_the_cache_is_used_after_a_restart",

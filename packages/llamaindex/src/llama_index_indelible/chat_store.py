@@ -15,7 +15,7 @@ from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, Messag
 from indelible import Collection, MemoryStore
 from indelible.faces.threads import on_a_thread
 from llama_index_indelible.conversations import Conversations
-from llama_index_indelible.opening import PathLike, check_kept, labels_of, opened, path_of
+from llama_index_indelible.opening import KeptModel, PathLike, labels_of, opened, path_of
 
 ACTIVE = MessageStatus.ACTIVE
 When = int | datetime
@@ -33,7 +33,7 @@ class Place(TypedDict, total=False):
     ttl_ms: int | None
 
 
-class _Chats(BaseModel):
+class _Chats(KeptModel, BaseModel):
     """Where conversations lie, and how another process finds them again."""
 
     path: str
@@ -76,21 +76,9 @@ class _Chats(BaseModel):
         """The collection of the core that holds a conversation: its history, and its past."""
         return self._chats.of(key)
 
-    # Copies and pickles are another object on the same file.
-
-    def __getstate__(self) -> dict[Any, Any]:
-        check_kept(self.path, self)
-        return {"__dict__": dict(self.__dict__)}
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        self.__init__(**state["__dict__"])  # type: ignore[misc]  # pydantic makes the object before it calls this
-
     def __copy__(self) -> Any:
         fields: dict[str, Any] = {**self.__dict__, "path": None}
         return type(self)(store=self._store, **fields)
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
-        return self.__copy__()
 
 
 class IndelibleChatStore(_Chats, AsyncDBChatStore):

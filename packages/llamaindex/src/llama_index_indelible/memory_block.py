@@ -18,7 +18,7 @@ from indelible import InvalidInput, Known, MemoryStore, memory_block
 from indelible.faces.store import ScopedView
 from indelible.faces.threads import on_a_thread
 from llama_index_indelible.messages import searched
-from llama_index_indelible.opening import PathLike, check_kept, opened, path_of
+from llama_index_indelible.opening import KeptModel, PathLike, opened, path_of
 
 SessionField = Literal["agent_id", "user_id", "org_id", "workspace_id"]
 _ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "assistant", MessageRole.CHATBOT: "assistant", MessageRole.MODEL: "assistant"}
@@ -40,7 +40,7 @@ class Shown(str):
         return text
 
 
-class IndelibleMemoryBlock(BaseMemoryBlock[str]):
+class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
     """Keeps what users and assistants said when the short-term memory lets go of it, and shows of it what fits what the user said last.
 
     One block may serve many sessions at once: whose memories a call reaches is settled in that call, from what is bound here and the
@@ -178,17 +178,5 @@ class IndelibleMemoryBlock(BaseMemoryBlock[str]):
     def _count(self, text: str) -> int:
         return len(self.tokenizer_fn(text))
 
-    # Copies and pickles are another object on the same file.
-
-    def __getstate__(self) -> dict[Any, Any]:
-        check_kept(self.path, self)
-        return {"__dict__": dict(self.__dict__)}
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        self.__init__(**state["__dict__"])  # type: ignore[misc]  # pydantic makes the object before it calls this
-
     def __copy__(self) -> IndelibleMemoryBlock:
         return type(self)(**{**self.__dict__, "path": None, "store": self._store})
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> IndelibleMemoryBlock:
-        return self.__copy__()

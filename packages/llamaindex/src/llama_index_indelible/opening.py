@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from indelible import InvalidInput, MemoryStore, UnsupportedOperation
@@ -101,3 +102,19 @@ class Kept:
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Kept:
         state = {**self._state(), "path": None, "store": self.store}
         return type(self)(**state)
+
+
+class KeptModel:
+    """The same of a pydantic model with a ``path``, all of whose fields are arguments: put it before the model among the bases."""
+
+    path: str
+
+    def __getstate__(self) -> dict[Any, Any]:
+        check_kept(self.path, self)
+        return {"__dict__": dict(self.__dict__)}
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        self.__init__(**state["__dict__"])  # type: ignore[misc]  # pydantic makes the object before it calls this
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        return copy(self)

@@ -15,13 +15,13 @@ from indelible import Collection, Delete, InvalidInput, MemoryStore, Record
 from indelible.faces.threads import on_a_thread
 from llama_index_indelible.filters import conditions
 from llama_index_indelible.nodes import node_of, put_of
-from llama_index_indelible.opening import PathLike, check_kept, labels_of, narrowed_scope, opened, path_of
+from llama_index_indelible.opening import KeptModel, PathLike, labels_of, narrowed_scope, opened, path_of
 from llama_index_indelible.queries import check_options, of_one_model, search_arguments
 
 When = int | datetime
 
 
-class IndelibleVectorStore(BasePydanticVectorStore):
+class IndelibleVectorStore(KeptModel, BasePydanticVectorStore):
     """Nodes in a namespace of a store, found by meaning, by words, or both.
 
     A node's id is its key: adding one with a known id is a new version of it, deleting leaves its history, and ``query`` and ``get_nodes``
@@ -233,17 +233,5 @@ class IndelibleVectorStore(BasePydanticVectorStore):
         """See ``get_nodes``."""
         return await on_a_thread(partial(self.get_nodes, node_ids, filters, as_of=as_of))
 
-    # Copies and pickles are another object on the same file.
-
-    def __getstate__(self) -> dict[Any, Any]:
-        check_kept(self.path, self)
-        return {"__dict__": dict(self.__dict__)}
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        self.__init__(**state["__dict__"])  # type: ignore[misc]  # pydantic makes the object before it calls this
-
     def __copy__(self) -> IndelibleVectorStore:
-        return self.within()
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> IndelibleVectorStore:
         return self.within()
