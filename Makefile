@@ -26,8 +26,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(READY) ## show what it does, in one run (DATA=a folder or file of your own, SEED=a number)
 	$(PY) examples/demo.py $(if $(DATA),--data '$(DATA)') $(if $(SEED),--seed '$(SEED)')
 
+# Two halves at once, for two cores: what talks to other software, whose output is shown when it is done, and everything else.
 test: $(READY) ## every test but the torture runs (ARGS='-k words' for a part)
+ifeq ($(strip $(ARGS)),)
+	@$(PY) -m pytest -p no:cacheprovider tests/interop > .interop.log 2>&1 & other=$$!; \
+	$(PY) -m pytest --ignore=tests/interop; here=$$?; \
+	wait $$other; there=$$?; cat .interop.log; \
+	echo "tests/interop ended with $$there, all others with $$here (0 is good)"; \
+	[ $$here -eq 0 ] && [ $$there -eq 0 ]
+else
 	$(PY) -m pytest $(ARGS)
+endif
 
 lint: $(READY) ## ruff check, ruff format --check and mypy --strict; changes nothing
 	$(PY) -m ruff check .
@@ -45,7 +54,7 @@ wheels: $(READY) ## build the wheel and sdist of every package into dist/
 	for dist in $(DISTS); do $(PY) -m build --outdir dist $$dist || exit 1; done
 
 clean: ## remove what the verbs made, but keep .venv (the next verb checks it anew)
-	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis $(READY)
+	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .interop.log $(READY)
 	find packages models tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list
