@@ -118,6 +118,9 @@ def test_rounds_are_limited_and_what_was_written_stays(view: ScopedView, rounds:
     assert [record.content for record in view.list()] == [f"fact {number}" for number in range(rounds)]
     last = ScriptedToolModel(*[use("list")] * rounds, "enough")
     assert ask_with_tools("go", view, last, max_rounds=rounds).rounds == rounds
+    late = ScriptedToolModel(*[use("list")] * (rounds + 1), "too late")
+    with pytest.raises(ModelError, match=f"after {rounds} rounds"):  # it is not asked once more without the results of its calls
+        ask_with_tools("go", view, late, max_rounds=rounds)
 
 
 def test_a_failing_model_keeps_what_it_wrote(view: ScopedView) -> None:
