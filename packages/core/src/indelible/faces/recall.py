@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 BM25_VARIABLE = "MEMORY_FTS5_BM25"
 POOL = 1000
-"""How deep each channel ranks before fusion and priors; deeper if more is asked for."""
+"""How many of the best hits priors reorder; more if more are asked for."""
 _ATTEMPTS = 5
 """How often vectors are read again because views were made anew meanwhile; somebody who does that all the time must not stop recall."""
 
@@ -134,8 +134,7 @@ class Recall:
             return self._by_meaning(selection, request, allowed)
         words = self._by_words(selection, request, allowed)
         meaning = self._by_meaning(selection, request, allowed, words)
-        depth = max(POOL, request.depth or 0)
-        found = dict.fromkeys(version for channel in (words, meaning) for version, _ in channel.ranked[:depth])
+        found = dict.fromkeys(version for channel in (words, meaning) for version, _ in channel.ranked)
         known = words.cosines | meaning.cosines
         fused = fuse(
             {version: words.shares[version] for version in found if version in words.shares},
