@@ -91,6 +91,10 @@ class Wire:
         assert not is_error, text
         return json.loads(text)
 
+    def first_byte(self) -> bytes:
+        """That of the next line, whose rest is left unread."""
+        return self._output.read(1)
+
     def close_input(self) -> None:
         """The end of the input alone."""
         self._input.close()

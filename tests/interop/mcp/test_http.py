@@ -143,6 +143,12 @@ def test_who_never_asks_is_dropped(tmp_path: Path) -> None:
             assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
 
+def test_a_request_without_a_name_is_refused(http_served: Served) -> None:
+    """As HTTP/1.0 allowed."""
+    with beginning(http_served.url, f"POST /mcp HTTP/1.0\r\nAuthorization: Bearer {TOKEN}\r\n\r\n") as connection:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 421")
+
+
 def test_a_body_in_pieces_is_bounded_too(address: Address, http_served: Served) -> None:
     """Without a length its size shows as it comes; in pieces it is the same body."""
     pieces = f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n"
