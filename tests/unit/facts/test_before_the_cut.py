@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from indelible import InvalidInput, MemoryStore
 from indelible.search.filters import Filter, matches
 from indelible.testing import FakeClock, HashEmbedder
-from tests.unit.facts.random_facts import QUERIES, SCOPES, TEXTS, Life, Step, steps
+from tests.unit.facts.random_facts import QUERIES, SCOPES, WORDS, Life, Step, steps
 from tests.unit.facts.stores import contents, open_store
 from tests.unit.search.filter_strategies import FILTERS
 
@@ -86,12 +87,13 @@ def test_s44_a_function_of_the_record_is_applied_before_the_cut(store: MemorySto
         store.recall("tea", mode=mode, accept="source 3")  # type: ignore[arg-type]  # that is the test
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=30), st.sampled_from(QUERIES), st.integers(1, 4), st.integers(0, 3))
-def test_s44_pages_of_hybrid_recall_join(texts: list[str], query: str, limit: int, offset: int) -> None:
+@given(st.integers(0, 10_000), st.sampled_from(QUERIES), st.integers(1, 4), st.integers(0, 3))
+def test_s44_pages_of_hybrid_recall_join(seed: int, query: str, limit: int, offset: int) -> None:
     """However few are asked for, and however many hold the words: what a page shows is what the whole ranking has there."""
+    random = Random(seed)
     with pytest.MonkeyPatch.context() as patch, open_store() as store:
         patch.setattr("indelible.faces.recall.POOL", 1)
-        store.remember_many(texts)
+        store.remember_many([" ".join(random.choices(WORDS, k=random.randint(1, 6))) for _ in range(40)])
         everything = [(hit.id, hit.rank_score) for hit in store.recall(query, mode="hybrid", limit=1000)]
         page = [(hit.id, hit.rank_score) for hit in store.recall(query, mode="hybrid", limit=limit, offset=offset)]
         assert page == everything[offset : offset + limit]
