@@ -50,7 +50,7 @@ def lines(written: dict[str, Any]) -> list[list[str]]:
                 *(shown(row.get(name)) for name in heads[1:-3]),
                 f"{multiple(to_now)} to now" if to_now else f"{to_peer} ({middle.peer})" if to_peer else "",
                 multiple(middle.to_physical, high.to_physical if several else None),
-                ", ".join(f"{name} {cell['recall']:.2f}" for name, cell in row.items() if cell.get("recall", 1) < 0.995),
+                ", ".join(f"{name} {cell['recall']:.4g}" for name, cell in row.items() if cell.get("recall", 1) < 1),
             ]
         )
     return found

@@ -74,7 +74,7 @@ def test_a_row_of_the_table() -> None:
     assert by_head["chroma"] == "(0.1 / 0.2)"
     assert by_head["langgraph"] == "-"
     assert by_head["to the best peer"] == "2.00 / 0.75 (sqlite-vec)"
-    assert by_head["recall@10 below 1"] == "lancedb 0.90"
+    assert by_head["recall@10 below 1"] == "lancedb 0.9"
     assert dict(zip(heads, second, strict=True))["to the best peer"] == "1.25 to now"
 
 
