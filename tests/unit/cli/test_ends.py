@@ -154,7 +154,8 @@ def test_output_that_cannot_be_written(cli: Cli) -> None:
 def test_interrupt(cli: Cli) -> None:
     """Ctrl-C is exit code 130, without a traceback, and nothing is written."""
     process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "remember", "-"],
+        # As in a terminal: what a shell runs in the background, these tests perhaps, is started with Ctrl-C switched off.
+        [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{MAIN}", "remember", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
