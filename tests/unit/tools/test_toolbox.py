@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from indelible import InvalidInput, MemoryStore
 from indelible.faces.store import ScopedView
-from indelible.testing import FlakyBackend, HashEmbedder, ReferenceBackend
+from indelible.testing import FakeClock, FlakyBackend, HashEmbedder, ReferenceBackend
 from indelible.tools import RECALL, REMEMBER, TOOLS, Argument, Call, MemoryTool, Toolbox, ToolResult
 from indelible.tools.provenance import WRITTEN_BY
 
@@ -250,3 +251,23 @@ def test_what_is_remembered_again_in_earnest(toolbox: Toolbox, store: MemoryStor
     assert answer(toolbox, "remember", content="Ada prefers tea") == third
     assert view.count() == 4
     assert store.undo(first["id"]) is not None
+
+
+def test_a_life_that_is_over_before_it_is_written_is_written_once(clock: FakeClock) -> None:
+    """A millisecond passes while a text is embedded: one call is one memory, not one after the other until the disk is full."""
+
+    class Slow(HashEmbedder):
+        calls = 0
+
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            self.calls += 1
+            assert self.calls < 10, "the tool does not end"
+            clock.advance(ms=5)
+            return super().embed_documents(texts)
+
+    with MemoryStore(":memory:", embedder=Slow(), clock=clock) as store:
+        toolbox = Toolbox(store.scope(agent_id="helper", user_id="ada"), session="monday")
+        for times in (1, 2):
+            assert not toolbox.call("remember", {"content": "gone at once", "ttl_ms": 1}).is_error
+            assert store.count(include_expired=True) == store.version == times
+        assert store.count() == 0
