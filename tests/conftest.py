@@ -50,3 +50,9 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _small_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stores pack their keyword index, too, so that most of it is packed and a little waits, as in a large one."""
+    monkeypatch.setattr("indelible.backend.sqlite.postings.PACK", 3)

@@ -191,7 +191,7 @@ class LeavesKeywordText(SqliteBackend):
 
 
 class LeavesIndexEntries(SqliteBackend):
-    """Deletes the documents of a purge, but not the full-text index's own entries for their words."""
+    """Deletes the documents of a purge, but not what the index lists for their words."""
 
     def _transaction(self, connection: Connection) -> Transaction:
         transaction = super()._transaction(connection)
@@ -201,7 +201,7 @@ class LeavesIndexEntries(SqliteBackend):
 
 class _KeepsEntries(Documents):
     def drop_record(self, record: bytes) -> None:
-        self._connection.execute("DELETE FROM keyword WHERE record = ?", (record,))
+        self._connection.execute("DELETE FROM keyword WHERE doc IN (SELECT doc FROM state WHERE record = ?)", (record,))
         super().drop_record(record)
 
 

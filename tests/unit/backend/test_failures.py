@@ -129,7 +129,7 @@ def connection_stays(backend: SqliteBackend, stays: bool) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("code", [IOERR_FSYNC, IOERR_WRITE, sqlite3.SQLITE_CORRUPT])
-@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "INSERT INTO keyword_index", "COMMIT"])
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "INSERT INTO keyword", "COMMIT"])
 def test_a_failed_disk_poisons_the_connection(failing: tuple[SqliteBackend, Plan], statement: str, code: int) -> None:
     """S83: nothing was written, the connection is dropped, and the next write goes through a new one."""
     backend, fail = failing

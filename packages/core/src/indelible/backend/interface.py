@@ -23,8 +23,12 @@ class Indexer(Protocol):
 
     version: int
 
-    def index(self, text: str) -> tuple[str, str]:
-        """Words in order and marked stems, each joined by single spaces."""
+    def words(self, text: str) -> str:
+        """The words of a text, in order, joined by single spaces."""
+        ...
+
+    def stem(self, word: str) -> str:
+        """The marked stem of a word that differs from it, else nothing."""
         ...
 
 
@@ -105,13 +109,33 @@ class Found(NamedTuple):
 
     Attributes:
         record, version: which state of which record.
-        words, stems: what the index holds of it.
+        words: what the index holds of it.
     """
 
     record: bytes
     version: int
     words: str
-    stems: str
+
+
+class Document(NamedTuple):
+    """A document of the keyword index, and the record's state that it is of."""
+
+    doc: int
+    version: int
+    record: bytes
+    expires_at: int | None
+
+
+class Occurrences(NamedTuple):
+    """How often terms occur in documents, those of the past and of other slices included.
+
+    Attributes:
+        documents: int64, ascending.
+        counts: int64, of shape (terms, documents).
+    """
+
+    documents: Any
+    counts: Any
 
 
 class Words(NamedTuple):
@@ -244,6 +268,18 @@ class Backend(ABC):
     @abstractmethod
     def words(self, selection: Selection) -> list[Words]:
         """The indexed words of every record of a selection that has any, in no order; at most ``limit``."""
+
+    @abstractmethod
+    def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
+        """How often terms of single words occur in all documents there are or were, whatever a selection takes of them.
+
+        Args:
+            terms: of each the words or marked stems that count.
+        """
+
+    @abstractmethod
+    def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
+        """Which of some documents a selection takes, in no order."""
 
     @abstractmethod
     def corpus(self, selection: Selection) -> Corpus:

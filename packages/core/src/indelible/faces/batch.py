@@ -93,7 +93,7 @@ class Batch:
         """Every memory of a scope with these words, oldest first: found through the keyword index, not by reading the scope."""
         backend = self._engine.backend
         everything = Selection(namespace=self._namespace, scope=ScopeFilter(*scope), expiry="all")
-        words = TextIndexer().index(content)[0]
+        words = TextIndexer().words(content)
         if not words:
             return backend.select(everything)
         distinct = list(dict.fromkeys(words.split(" ")))[:MAX_WORDS]

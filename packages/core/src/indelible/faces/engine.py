@@ -14,7 +14,7 @@ from indelible.faces.arguments import When
 from indelible.faces.filter_cache import FilterCache
 from indelible.faces.vector_cache import VectorCache
 from indelible.faces.word_cache import WordCache
-from indelible.search.keyword import index_stems, index_tokens
+from indelible.search.keyword import index_tokens, marked_stem
 from indelible.search.normalise import NORMALISER_VERSION
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ class TextIndexer:
 
     version = NORMALISER_VERSION
 
-    def index(self, text: str) -> tuple[str, str]:
-        return index_tokens(text), index_stems(text)
+    def words(self, text: str) -> str:
+        return index_tokens(text)
+
+    def stem(self, word: str) -> str:
+        return marked_stem(word)
 
 
 def check_sources(clock: object, new_id: object) -> Clock:

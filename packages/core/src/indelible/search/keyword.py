@@ -111,19 +111,15 @@ def index_tokens(text: str) -> str:
     """The words of a text as an index stores them: in order, joined by single spaces.
 
     Every character but the spaces is a letter or digit of ASCII or lies beyond ASCII, so an engine that cuts at ASCII punctuation and
-    spaces only (the ``ascii`` tokenizer of SQLite's FTS5) sees exactly these tokens at these positions.
+    spaces only sees exactly these tokens at these positions.
     """
     return " ".join(tokens(text))
 
 
-def index_stems(text: str) -> str:
-    """The marked stems of those words of a text that differ from their stem, distinct, in order of first occurrence."""
-    return " ".join(_marked_stems(tokens(text)))
-
-
-def _marked_stems(words: Iterable[str]) -> Iterable[str]:
-    stems = ((word, stem(word)) for word in dict.fromkeys(words))
-    return dict.fromkeys(STEM_MARK + stemmed for word, stemmed in stems if stemmed != word)
+def marked_stem(word: str) -> str:
+    """The marked stem of a word, under which an index lists it as well; nothing for one that is its own stem."""
+    stemmed = stem(word)
+    return STEM_MARK + stemmed if stemmed != word else ""
 
 
 def find_tokens(query: KeywordQuery) -> tuple[tuple[Phrase, ...], ...]:

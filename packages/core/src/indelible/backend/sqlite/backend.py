@@ -24,11 +24,10 @@ from indelible.backend.sqlite.ingest import Ingestion
 from indelible.backend.sqlite.reading import SqliteReads
 from indelible.backend.sqlite.replay import rebuild_views
 from indelible.backend.sqlite.schema import prepare, queries
-from indelible.backend.sqlite.selection import state_conditions
+from indelible.backend.sqlite.selection import OF_DOCUMENT, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, Transaction, namespace_text
 from indelible.backend.sqlite.upkeep import (
     Verification,
-    check_keyword_index,
     checkpoint,
     copied,
     open_read_only,
@@ -98,7 +97,7 @@ class SqliteBackend(SqliteReads):
         self.path = self._connections.path
         self._known: _KnownLog | None = None
         try:
-            prepare(self._connections)
+            prepare(self._connections, indexer.stem)
             self._follow_normaliser()
         except BaseException:
             self._connections.close()
@@ -205,7 +204,7 @@ class SqliteBackend(SqliteReads):
     def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
         where = state_conditions(selection)
         sql = (
-            f"DELETE FROM vector WHERE doc IN (SELECT s.doc FROM state s WHERE {where.sql}) AND model IN "
+            f"DELETE FROM vector WHERE id IN (SELECT v.id FROM state s JOIN vector v ON {OF_DOCUMENT} WHERE {where.sql}) AND model IN "
             "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
         )
         with self._connections.write() as connection:
@@ -232,11 +231,7 @@ class SqliteBackend(SqliteReads):
 
     def verify(self) -> Report:
         with self._connections.write() as connection:
-            report = Verification(connection, self._transaction(connection), self._names).run()
-            problem = check_keyword_index(connection)
-        if problem is None:
-            return report
-        return Report(False, report.events, report.heads, (*report.problems, problem))
+            return Verification(connection, self._transaction(connection), self._names).run()
 
     def rebuild(self) -> None:
         with self._connections.write() as connection:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from indelible.backend.interface import ContextRead, Indexer
+from indelible.backend.sqlite.postings import Postings
 from indelible.backend.sqlite.schema import queries
 from indelible.base.canonical import loads
 from indelible.base.draft import CONTEXT_PART as CONTEXT_PART
@@ -42,6 +43,8 @@ class Documents:
         self._connection = connection
         self._indexer = indexer
         self._sql = queries()
+        self.stem = indexer.stem
+        self.postings = Postings(connection, indexer.stem)
         # Documents of rows that are being made anew, by version and beginning.
         self._known: dict[tuple[int, int], int] = {}
         # Whether any record here is indexed with others' text; None: not looked up yet. Most stores have none, and every write asks.
@@ -70,7 +73,7 @@ class Documents:
 
     def words(self, text: str) -> str:
         """What the index should hold of a text."""
-        return self._indexer.index(text)[0] if text else ""
+        return self._indexer.words(text) if text else ""
 
     # The index
 
@@ -82,17 +85,22 @@ class Documents:
         for neighbour in _neighbours(body):
             self._connection.execute(self._sql["add_neighbour"], (neighbour, record))
             self._linked = True
-        words, stems = self._indexer.index(text)
+        words = self._indexer.words(text)
         if words:
-            self._connection.execute(self._sql["add_keyword"], (doc, record, slice_id, words, stems, words.count(" ") + 1))
-            self._connection.execute(self._sql["index_keyword"], (doc, slice_id, words, stems))
+            self._connection.execute(self._sql["add_keyword"], (doc, words, words.count(" ") + 1))
+            self.postings.add(doc, words)
 
     def unindex(self, doc: int) -> None:
         """Take a document out of the index, with exactly the text that went in, or the index would rot."""
         row = self._connection.execute(self._sql["find_keyword"], (doc,)).fetchone()
         if row is not None:
-            self._connection.execute(self._sql["unindex_keyword"], row)
+            self.postings.remove(doc, row[0])
             self._connection.execute(self._sql["drop_keyword"], (doc,))
+
+    def copy_vectors(self, source: int, doc: int) -> None:
+        """Give a document the vectors of another."""
+        rows = self._connection.execute(self._sql["vectors_of"], (source,)).fetchall()
+        self._connection.executemany(self._sql["set_vector"], [(doc, *row) for row in rows])
 
     def drop(self, doc: int) -> None:
         """Remove a document and its vectors."""
@@ -190,7 +198,7 @@ class Documents:
         self.unindex(doc)
         self.index(doc, row.record, row.slice, body, start)
         if is_new:
-            self._connection.execute(self._sql["copy_vectors"], (doc, version))
+            self.copy_vectors(version, doc)
         if is_new or purged:
             self._connection.execute(self._sql["drop_context_vectors"], (doc, CONTEXT_PART + "*"))
 

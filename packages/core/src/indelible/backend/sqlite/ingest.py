@@ -50,6 +50,7 @@ class Ingestion:
             # An old event may have changed records that it does not name, and vectors may have come for old ones; caches must start over.
             self._connection.execute(queries()["raise_epoch"])
         self._index_retries(new)
+        self._transaction.documents.postings.pack(txn)
         return Ingested(len(new), known)
 
     def _sort_out(self, events: Iterable[Event]) -> tuple[list[Event], int]:

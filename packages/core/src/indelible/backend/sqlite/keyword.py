@@ -1,61 +1,184 @@
-"""Candidates from the full-text index. User text never reaches its syntax: every word is quoted."""
+"""Candidates from the keyword index, and how often words occur."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Literal
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from indelible.backend.interface import Found, Selection
-from indelible.backend.sqlite.selection import slice_conditions, state_conditions
+from indelible.backend.interface import Document, Found, Occurrences, Selection
+from indelible.backend.sqlite.postings import CHUNK_BITS, CHUNK_MASK, Stem, postings, waiting
+from indelible.backend.sqlite.selection import state_conditions
 
-MAX_SLICE_TOKENS = 64
-MAX_WORDS = 64
-"""More words than this are looked for in several queries."""
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+MAX_LISTED = 4096
+"""Of a selection of no more records than this the documents are listed, and words looked up for these alone."""
+MAX_RESOLVED = 20_000
+"""More candidates than this are found by going through the selection, not one by one."""
+Terms = Sequence[Sequence[Sequence[str]]]
+
+
+class _Place(NamedTuple):
+    """A record's state in a selection, and its document."""
+
+    record: bytes
+    version: int
+    doc: int
 
 
 def find_candidates(
-    connection: sqlite3.Connection, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], match: Literal["all", "any"]
+    connection: sqlite3.Connection, selection: Selection, terms: Terms, match: Literal["all", "any"], stem: Stem
 ) -> list[Found]:
     """Documents of a selection that hold the words of the terms; phrases are checked by the caller."""
     if not terms:
         return []
-    scope = _slice_filter(connection, selection)
-    if scope is None:
-        return []
-    where = state_conditions(selection)
-    join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-    sql = (
-        "SELECT s.record, s.version, k.words, k.stems FROM keyword_index i JOIN keyword k ON k.doc = i.rowid "
-        "JOIN state s ON s.record = k.record AND s.doc = k.doc "
-        f"{join} WHERE keyword_index MATCH ? AND {where.sql}"
-    )
-    found: dict[tuple[bytes, int], Found] = {}
-    # One conjunction is enough to find a superset; alternatives are spread over as many queries as they need.
-    pieces = [terms[:MAX_WORDS]] if match == "all" else [terms[i : i + MAX_WORDS] for i in range(0, len(terms), MAX_WORDS)]
-    for piece in pieces:
-        joined = (" AND " if match == "all" else " OR ").join(_term(term) for term in piece)
-        for row in connection.execute(sql, (f"{scope}{{words stems}} : ({joined})", *where.values)):
-            found[row[0], row[1]] = Found(*row)
+    places = _places(connection, selection, MAX_LISTED + 1)
+    if len(places) <= MAX_LISTED:
+        holders = _Holders(connection, stem, {place.doc for place in places})
+        docs = _matching(terms, match, holders)
+        places = [place for place in places if place.doc in docs]
+    else:
+        docs = _matching(terms, match, _Holders(connection, stem, None))
+        if len(docs) > MAX_RESOLVED:
+            places = [place for place in _places(connection, selection, -1) if place.doc in docs]
+        else:
+            places = [_Place(found.record, found.version, found.doc) for found in resolve(connection, selection, list(docs))]
+    texts = _texts(connection, [place.doc for place in places])
+    found = {(place.record, place.version): Found(place.record, place.version, texts[place.doc]) for place in places if place.doc in texts}
     return list(found.values())
 
 
-def _slice_filter(connection: sqlite3.Connection, selection: Selection) -> str | None:
-    """A condition of the index on the selection's slices: ``""`` when there are too many to name, ``None`` when there are none."""
-    slices = slice_conditions(selection)
-    if not slices.values and slices.sql == "1":
-        return ""
-    rows = connection.execute(f"SELECT id FROM slice WHERE {slices.sql} LIMIT {MAX_SLICE_TOKENS + 1}", slices.values).fetchall()
-    if not rows:
-        return None
-    if len(rows) > MAX_SLICE_TOKENS:
-        return ""
-    return "slice : (" + " OR ".join(f'"{row[0]}"' for row in rows) + ") AND "
+def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence[int]) -> list[Document]:
+    """Which of some documents a selection takes, with their records, in no order."""
+    where = state_conditions(selection)
+    join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+    columns = "SELECT s.doc, s.version, s.record, s.expires_at"
+    own = [doc for doc in docs if doc > 0]
+    rows: list[tuple[int, int, bytes, int | None]] = []
+    if own:
+        # A document is a version, whose event knows the record.
+        rows += connection.execute(
+            f"{columns} FROM json_each(?) j JOIN event e ON e.version = j.value JOIN state s ON s.record = e.record AND s.doc = e.version "
+            f"{join} WHERE {where.sql}",
+            (json.dumps(own), *where.values),
+        )
+    if len(own) < len(docs):
+        split = json.dumps([doc for doc in docs if doc < 0])
+        rows += connection.execute(
+            f"{columns} FROM state s {join} WHERE s.doc < 0 AND s.doc IN (SELECT value FROM json_each(?)) AND {where.sql}",
+            (split, *where.values),
+        )
+    return list({row[0]: Document(*row) for row in rows}.values())
 
 
-def _term(alternatives: Sequence[Sequence[str]]) -> str:
-    return "(" + " OR ".join("(" + " AND ".join(_quoted(word) for word in words) + ")" for words in alternatives[:MAX_WORDS]) + ")"
+def _places(connection: sqlite3.Connection, selection: Selection, limit: int) -> list[_Place]:
+    where = state_conditions(selection)
+    join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+    rows = connection.execute(f"SELECT s.record, s.version, s.doc FROM state s {join} WHERE {where.sql} LIMIT ?", (*where.values, limit))
+    return [_Place(*row) for row in rows]
 
 
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
+def _texts(connection: sqlite3.Connection, docs: Sequence[int]) -> dict[int, str]:
+    sql = "SELECT doc, words FROM keyword WHERE doc IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(sql, (json.dumps(docs),)).fetchall())
+
+
+def _matching(terms: Terms, match: Literal["all", "any"], holders: Callable[[str], set[int]]) -> set[int]:
+    """The documents in which each word of some run of all terms, or of any, stands."""
+    found: set[int] | None = None
+    for alternatives in terms:
+        of_term: set[int] = set()
+        for run in alternatives:
+            of_term |= set.intersection(*(holders(word) for word in dict.fromkeys(run))) if run else set()
+        if found is None:
+            found = of_term
+        elif match == "any":
+            found |= of_term
+        else:
+            found &= of_term
+        if match == "all" and not found:
+            break
+    return found or set()
+
+
+class _Holders:
+    """The documents that hold a word, among some or (``None``) all."""
+
+    def __init__(self, connection: sqlite3.Connection, stem: Stem, among: set[int] | None) -> None:
+        self._connection = connection
+        self._known: dict[str, set[int]] = {}
+        self._chunks: dict[int, list[int]] | None = None
+        if among is not None:
+            self._chunks = {}
+            for doc in among:
+                self._chunks.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
+        self._waiting: dict[str, set[int]] = {}
+        for doc, words in waiting(connection):
+            if among is None or doc in among:
+                for word in set(words.split(" ")):
+                    self._waiting.setdefault(word, set()).add(doc)
+        for word in list(self._waiting):
+            mark = stem(word)
+            if mark:
+                self._waiting.setdefault(mark, set()).update(self._waiting[word])
+
+    def __call__(self, word: str) -> set[int]:
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = set(self._packed(word)) | self._waiting.get(word, set())
+        return found
+
+    def _packed(self, word: str) -> Iterator[int]:
+        for chunk, documents in postings(self._connection, word):
+            base = chunk << CHUNK_BITS
+            if self._chunks is None:
+                yield from (base + low for low in documents)
+            else:
+                yield from (base + low for low in self._chunks.get(chunk, ()) if _holds(documents, low))
+
+
+def _holds(documents: array[int], low: int) -> bool:
+    place = bisect_left(documents, low)
+    return place < len(documents) and documents[place] == low
+
+
+def occurrences(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], stem: Stem) -> Occurrences:
+    """How often each term, of the words that count for it, occurs in every document that there is."""
+    import numpy as np
+
+    width = CHUNK_MASK + 1
+    chunks: dict[int, npt.NDArray[np.int64]] = {}
+    for number, words in enumerate(terms):
+        for word in dict.fromkeys(words):
+            for chunk, documents in postings(connection, word):
+                counts = chunks.setdefault(chunk, np.zeros((len(terms), width), np.int64))
+                counts[number] += np.bincount(np.frombuffer(documents, np.uint16), minlength=width)
+    for doc, counted in _count_waiting(connection, terms, stem):
+        chunks.setdefault(doc >> CHUNK_BITS, np.zeros((len(terms), width), np.int64))[:, doc & CHUNK_MASK] += counted
+    documents, of_chunks = [np.zeros(0, np.int64)], [np.zeros((len(terms), 0), np.int64)]
+    for chunk in sorted(chunks):
+        held = np.flatnonzero(chunks[chunk].any(axis=0))
+        documents.append(held + (chunk << CHUNK_BITS))
+        of_chunks.append(chunks[chunk][:, held])
+    return Occurrences(np.concatenate(documents), np.concatenate(of_chunks, axis=1))
+
+
+def _count_waiting(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], stem: Stem) -> Iterator[tuple[int, list[int]]]:
+    """How often each term occurs in the documents that are not packed yet, where any does."""
+    numbers: dict[str, list[int]] = {}
+    for number, words in enumerate(terms):
+        for word in dict.fromkeys(words):
+            numbers.setdefault(word, []).append(number)
+    for doc, words in waiting(connection):
+        counted = [0] * len(terms)
+        for word in words.split(" "):
+            for number in (*numbers.get(word, ()), *numbers.get(stem(word), ())):
+                counted[number] += 1
+        if any(counted):
+            yield doc, counted

@@ -126,7 +126,7 @@ DELETE FROM payload WHERE version IN (SELECT version FROM event WHERE record = ?
 DELETE FROM retry WHERE record = ?
 
 -- name: drop_vectors
-DELETE FROM vector WHERE doc = ?
+DELETE FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575
 
 -- name: is_purged
 SELECT 1 FROM event WHERE record = ? AND op = 'purge' LIMIT 1
@@ -149,28 +149,41 @@ SELECT DISTINCT record FROM event WHERE op IN ('remember', 'revise', 'restore', 
 SELECT version, txn, recorded_at FROM event WHERE version = ?
 
 -- name: find_keyword
-SELECT doc, slice, words, stems FROM keyword WHERE doc = ?
+SELECT words FROM keyword WHERE doc = ?
 
 -- name: add_keyword
-INSERT INTO keyword(doc, record, slice, words, stems, length) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO keyword(doc, words, length) VALUES (?, ?, ?)
 
--- name: index_keyword
-INSERT INTO keyword_index(rowid, slice, words, stems) VALUES (?, ?, ?, ?)
+-- name: keywords_between
+SELECT doc, words FROM keyword WHERE doc BETWEEN ? AND ? ORDER BY doc
 
--- name: unindex_keyword
-INSERT INTO keyword_index(keyword_index, rowid, slice, words, stems) VALUES ('delete', ?, ?, ?, ?)
+-- name: keywords_after
+SELECT doc, words FROM keyword WHERE doc > ?
+
+-- name: posting
+SELECT documents FROM posting WHERE word = ? AND chunk = ?
+
+-- name: postings
+SELECT chunk, documents FROM posting WHERE word = ?
+
+-- name: set_posting
+INSERT INTO posting(word, chunk, documents) VALUES (?, ?, ?) ON CONFLICT(word, chunk) DO UPDATE SET documents = excluded.documents
+
+-- name: append_posting
+INSERT INTO posting(word, chunk, documents) VALUES (?, ?, ?)
+ON CONFLICT(word, chunk) DO UPDATE SET documents = CAST(documents || excluded.documents AS BLOB)
+
+-- name: drop_posting
+DELETE FROM posting WHERE word = ? AND chunk = ?
+
+-- name: clear_postings
+DELETE FROM posting
+
+-- name: all_postings
+SELECT word, chunk, documents FROM posting ORDER BY chunk, word
 
 -- name: drop_keyword
 DELETE FROM keyword WHERE doc = ?
-
--- name: optimize_keyword
-INSERT INTO keyword_index(keyword_index) VALUES ('optimize')
-
--- name: check_keyword
-INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)
-
--- name: clear_keyword
-INSERT INTO keyword_index(keyword_index) VALUES ('delete-all')
 
 -- name: model
 SELECT id FROM model WHERE name = ?
@@ -179,10 +192,20 @@ SELECT id FROM model WHERE name = ?
 INSERT INTO model(name) VALUES (?)
 
 -- name: add_vector
-INSERT OR REPLACE INTO vector(doc, part, model, data) VALUES (?, ?, ?, ?)
+INSERT INTO vector(id, part, model, data) VALUES (?, ?, ?, ?)
 
--- name: copy_vectors
-INSERT OR REPLACE INTO vector(doc, part, model, data) SELECT ?, part, model, data FROM vector WHERE doc = ?
+-- name: set_vector
+INSERT OR REPLACE INTO vector(id, part, model, data) VALUES (coalesce(
+  (SELECT id FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 AND part = ?2 AND model = ?3),
+  (SELECT max(id) + 1 FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575),
+  ?1 * 1048576
+), ?2, ?3, ?4)
+
+-- name: has_vectors
+SELECT 1 FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 LIMIT 1
+
+-- name: vectors_of
+SELECT part, model, data FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575
 
 -- name: votes
 SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version
@@ -215,7 +238,7 @@ SELECT count(DISTINCT record) FROM event WHERE op = 'purge'
 SELECT m.name, count(*) FROM vector v JOIN model m ON m.id = v.model GROUP BY m.name ORDER BY m.name
 
 -- name: stored_vectors
-SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE v.doc = ? ORDER BY m.name, v.part
+SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE v.id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 ORDER BY m.name, v.part
 
 -- name: neighbour_body
 SELECT p.body FROM state s JOIN payload p ON p.version = s.version
@@ -256,7 +279,7 @@ SELECT version, live_from, doc FROM state WHERE record = ? AND doc < 0
 SELECT 1 FROM state WHERE doc = ? LIMIT 1
 
 -- name: drop_context_vectors
-DELETE FROM vector WHERE doc = ? AND part GLOB ?
+DELETE FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 AND part GLOB ?2
 
 -- name: current_document
 SELECT doc FROM state WHERE record = ? AND version = ? ORDER BY live_from DESC LIMIT 1

@@ -7,11 +7,24 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
+from indelible.backend.interface import (
+    Backend,
+    CacheEntry,
+    Corpus,
+    Document,
+    Found,
+    Indexer,
+    Mark,
+    Occurrences,
+    Row,
+    Selection,
+    VectorRow,
+    Words,
+)
 from indelible.backend.sqlite.connection import PRAGMAS, Connections
-from indelible.backend.sqlite.keyword import find_candidates
+from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
-from indelible.backend.sqlite.selection import STATE_COLUMNS, ordering, paging, state_conditions
+from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
 from indelible.backend.sqlite.upkeep import read_events, size_on_disk
 from indelible.base.clock import Clock
@@ -21,9 +34,9 @@ from indelible.base.record import Namespace, Scope
 from indelible.base.standing import FOREVER
 
 _OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
-_NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_OF_MODELS})"
+_NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {_OF_MODELS})"
 _IS_OF_CONTEXT = f"v.part >= '{CONTEXT_PART}' AND v.part < '{CONTEXT_PART[:-1]}{chr(ord(CONTEXT_PART[-1]) + 1)}'"
-_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_IS_OF_CONTEXT} AND {_OF_MODELS})"
+_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {_IS_OF_CONTEXT} AND {_OF_MODELS})"
 _HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record)"
 
 
@@ -34,6 +47,7 @@ class SqliteReads(Backend):
     _clock: Clock
     _connections: Connections
     _names: SliceNames
+    _indexer: Indexer
 
     def mark(self) -> Mark:
         with self._connections.read(snapshot=False) as connection:
@@ -90,7 +104,15 @@ class SqliteReads(Backend):
 
     def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
         with self._connections.read() as connection:
-            return find_candidates(connection, selection, terms, match)
+            return find_candidates(connection, selection, terms, match, self._indexer.stem)
+
+    def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
+        with self._connections.read() as connection:
+            return occurrences(connection, terms, self._indexer.stem)
+
+    def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
+        with self._connections.read() as connection:
+            return resolve(connection, selection, docs)
 
     def words(self, selection: Selection) -> list[Words]:
         where = state_conditions(selection)
@@ -141,7 +163,7 @@ class SqliteReads(Backend):
         where = state_conditions(selection)
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
-            f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON v.doc = s.doc {join} "
+            f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON {OF_DOCUMENT} {join} "
             f"WHERE {where.sql} "
             "AND v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))) ORDER BY s.record, v.part"
         )

@@ -116,7 +116,7 @@ def rebuild_views(transaction: Transaction) -> None:
     connection = transaction.connection
     pending = list(groups(connection))
     transaction.documents.keep_numbers()
-    connection.execute(queries()["clear_keyword"])
+    transaction.documents.postings.clear()
     for table in ("keyword", "state", "retry", "slice", "neighbour"):
         connection.execute(f"DELETE FROM {table}")
     transaction.forget_names()
@@ -133,4 +133,5 @@ def rebuild_views(transaction: Transaction) -> None:
         if "idempotency_key" in fields:
             slice_id = transaction.slice_id(tuple(fields.get("namespace", ())), Scope(*(fields.get(name) for name in Scope._fields)))
             connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, record))
+    transaction.documents.postings.pack((connection.execute(queries()["newest"]).fetchone() or (0, 0))[0])
     connection.execute(queries()["raise_epoch"])

@@ -6,6 +6,7 @@ import os
 import pkgutil
 import sqlite3
 import time
+from collections.abc import Callable
 from functools import cache
 
 from indelible.backend.sqlite.connection import Connections
@@ -13,8 +14,9 @@ from indelible.backend.sqlite.failures import translated
 from indelible.errors import SchemaMismatch, StoreUnavailable
 
 APPLICATION_ID = 0x696E6465  # "inde"
-MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql", "0004_retries.sql")
+MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql", "0004_retries.sql", "0005_postings.sql")
 SCHEMA_VERSION = len(MIGRATIONS)
+_PACKED_SINCE = 5
 _SMALLEST_DATABASE = 512
 
 
@@ -37,8 +39,12 @@ def queries() -> dict[str, str]:
     return found
 
 
-def prepare(connections: Connections) -> None:
+def prepare(connections: Connections, stem: Callable[[str], str]) -> None:
     """Make sure the database has this release's schema.
+
+    Args:
+        connections: to it.
+        stem: the marked stem under which the keyword index lists a word as well.
 
     Raises:
         SchemaMismatch: somebody else's database, not a database, or one of a newer release.
@@ -50,7 +56,7 @@ def prepare(connections: Connections) -> None:
     while True:
         try:
             with connections.exclusive() as connection:
-                _migrate(connection, connections)
+                _migrate(connection, connections, stem)
             connections.schema = SCHEMA_VERSION
             return
         except StoreUnavailable as error:
@@ -100,7 +106,7 @@ def _check(connection: sqlite3.Connection, version: int, application: int, path:
         )
 
 
-def _migrate(connection: sqlite3.Connection, connections: Connections) -> None:
+def _migrate(connection: sqlite3.Connection, connections: Connections, stem: Callable[[str], str]) -> None:
     path = connections.path
     with translated(path):
         version, application = _stamp(connection)
@@ -115,6 +121,8 @@ def _migrate(connection: sqlite3.Connection, connections: Connections) -> None:
             for name in MIGRATIONS[version:]:
                 for statement in statements(script(f"migrations/{name}")):
                     connection.execute(statement)
+            if 0 < version < _PACKED_SINCE:
+                _pack(connection, stem)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
@@ -122,6 +130,18 @@ def _migrate(connection: sqlite3.Connection, connections: Connections) -> None:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+def _pack(connection: sqlite3.Connection, stem: Callable[[str], str]) -> None:
+    """List every document under its words."""
+    from indelible.backend.sqlite.postings import Postings
+
+    postings = Postings(connection, stem)
+    for doc, words in connection.execute("SELECT doc, words FROM keyword WHERE doc < 0").fetchall():
+        postings.add(doc, words)
+    newest = connection.execute(queries()["newest"]).fetchone()
+    if newest is not None:
+        postings.pack(newest[0])
 
 
 def statements(text: str) -> list[str]:

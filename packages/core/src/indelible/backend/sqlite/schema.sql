@@ -88,9 +88,10 @@ CREATE TABLE state (
   PRIMARY KEY (record, live_from)
 ) WITHOUT ROWID;
 
-CREATE INDEX state_slice ON state(slice, live_to, live_from) WHERE visible = 1;
+CREATE INDEX state_slice ON state(slice, live_to, live_from, version, doc, expires_at) WHERE visible = 1;
 CREATE INDEX state_key ON state(slice, key, live_to) WHERE key IS NOT NULL;
 CREATE INDEX state_parent ON state(parent) WHERE parent IS NOT NULL;
+CREATE INDEX state_split ON state(doc) WHERE doc < 0;
 
 -- Writes that may be sent again, and under which version each stands; after a merge a key may have several, and the first one answers.
 CREATE TABLE retry (
@@ -103,15 +104,13 @@ CREATE TABLE retry (
 
 CREATE INDEX retry_record ON retry(record);
 
--- The vectors of a version's parts. A caller's own cannot be made again, so rebuild() leaves them.
+-- The vectors of a document's parts, numbered from 2^20 times the document. A caller's own cannot be made again, so rebuild() leaves them.
 CREATE TABLE vector (
-  doc   INTEGER NOT NULL,
+  id    INTEGER PRIMARY KEY,
   part  TEXT NOT NULL,
   model INTEGER NOT NULL,
   data  BLOB NOT NULL
 );
-
-CREATE UNIQUE INDEX vector_part ON vector(doc, part, model);
 
 CREATE TABLE model (
   id   INTEGER PRIMARY KEY,
@@ -137,17 +136,18 @@ CREATE TABLE cache (
   PRIMARY KEY (namespace, key)
 ) WITHOUT ROWID;
 
--- The keyword index. Its text is already normalised; the index only finds, scoring reads the words.
+-- The keyword index: the words of each document, already normalised, and for each word the documents that hold it, 65,536 numbers to a
+-- row. The newest documents are not in there yet. It finds and counts; scoring is done elsewhere.
 
 CREATE TABLE keyword (
   doc    INTEGER PRIMARY KEY,
-  record BLOB NOT NULL,
-  slice  TEXT NOT NULL,
   words  TEXT NOT NULL,
-  stems  TEXT NOT NULL,
   length INTEGER NOT NULL
 );
 
-CREATE VIRTUAL TABLE keyword_index USING fts5(
-  slice, words, stems, content='keyword', content_rowid='doc', detail='column', columnsize=0, tokenize='ascii'
-);
+CREATE TABLE posting (
+  word      TEXT NOT NULL,
+  chunk     INTEGER NOT NULL,
+  documents BLOB NOT NULL,
+  PRIMARY KEY (word, chunk)
+) WITHOUT ROWID;

@@ -13,6 +13,8 @@ from indelible.base.standing import FOREVER
 STATE_COLUMNS = (
     "s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at"
 )
+OF_DOCUMENT = "v.id BETWEEN s.doc * 1048576 AND s.doc * 1048576 + 1048575"
+"""Which rows of ``vector v`` are of the document of a row of ``state s``."""
 _ORDER = {
     ("created", False): "s.created, s.record",
     ("created", True): "s.created DESC, s.record DESC",

@@ -17,6 +17,8 @@ from indelible.errors import RecordNotFound
 
 MAX_NAMES = 50_000
 """So many slices are remembered; a store may have one for each user."""
+VECTOR_BITS = 20
+"""The vectors of a document are numbered from its own number, shifted by so much."""
 LABEL_END = "\x1f"
 """Ends each label of a namespace in its column; labels cannot hold it, so a prefix of labels is a prefix of text."""
 
@@ -186,6 +188,7 @@ class Transaction:
         )
         self._insert("add_payload", [(e.version, e.salt, e.body) for e in planned if e.body is not None])
         self._project(planned)
+        self.documents.postings.pack(planned[-1].version)
 
     def _insert(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
         # Most writes are of one row, which executemany takes almost twice as long for.
@@ -231,10 +234,15 @@ class Transaction:
             slice_id = self.slice_id(standing.namespace, standing.scope)
             self.connection.execute(self._sql["add_retry"], (slice_id, event.idempotency_key, event.version, event.record))
         if event.vectors:
-            self.add_vectors((event.version, vector) for vector in event.vectors)
+            # Of a version that is new, so that none is there yet.
+            first = event.version << VECTOR_BITS
+            self._insert(
+                "add_vector",
+                [(first + n, vector.part, self.model_id(vector.model), vector.data) for n, vector in enumerate(event.vectors)],
+            )
         if event.vectors_of is not None:
             row = self.connection.execute(self._sql["current_document"], (event.record, event.vectors_of)).fetchone()
-            self.connection.execute(self._sql["copy_vectors"], (event.version, row[0] if row else event.vectors_of))
+            self.documents.copy_vectors(row[0] if row else event.vectors_of, event.version)
             if event.op is Op.RESTORE and event.body is not None and has_neighbours(event.body):
                 # They were made with its neighbours as they were then.
                 self.connection.execute(self._sql["drop_context_vectors"], (event.version, CONTEXT_PART + "*"))
@@ -254,7 +262,8 @@ class Transaction:
         )  # fmt: skip
 
     def add_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
-        self._insert("add_vector", [(doc, vector.part, self.model_id(vector.model), vector.data) for doc, vector in vectors])
+        """Set vectors of documents that may have some already."""
+        self._insert("set_vector", [(doc, vector.part, self.model_id(vector.model), vector.data) for doc, vector in vectors])
 
     # Destroying
 
@@ -275,7 +284,6 @@ class Transaction:
         self.connection.execute(self._sql["raise_epoch"])
 
     def finish_purge(self) -> None:
-        """After a batch of purges: merge the index, so that no old segment keeps a purged word; caches elsewhere must start over."""
+        """After a batch of purges: caches elsewhere must start over."""
         self.connection.execute(self._sql["drop_settings_of_empty_namespaces"])
-        self.connection.execute(self._sql["optimize_keyword"])
         self.connection.execute(self._sql["raise_epoch"])

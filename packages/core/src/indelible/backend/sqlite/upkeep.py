@@ -12,6 +12,7 @@ from indelible.backend.interface import Report, Vacuumed
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import create_file, sync_folder
+from indelible.backend.sqlite.postings import posting_problems
 from indelible.backend.sqlite.replay import groups
 from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.transaction import SliceNames, Transaction, standing_of
@@ -135,6 +136,8 @@ class Verification:
                 self._note(f"version {doc}: the keyword index does not hold its text: rebuild")
         for doc in sorted(stored):
             self._note(f"version {doc}: the keyword index holds text that no record has: rebuild")
+        for problem in posting_problems(self._connection, documents.stem):
+            self._note(f"keyword index: {problem}: rebuild")
 
 
 def _unsplit(rows: list[Standing]) -> list[Standing]:
@@ -146,15 +149,6 @@ def _unsplit(rows: list[Standing]) -> list[Standing]:
         else:
             found.append(row)
     return found
-
-
-def check_keyword_index(connection: sqlite3.Connection) -> str | None:
-    """What SQLite says is wrong with the full-text index, if anything; needs a write transaction."""
-    try:
-        connection.execute(queries()["check_keyword"])
-    except sqlite3.DatabaseError as error:
-        return f"keyword index: {error}"
-    return None
 
 
 def size_on_disk(path: str) -> int:
@@ -180,10 +174,8 @@ def checkpoint(connection: sqlite3.Connection) -> bool:
 
 
 def vacuum(connections: Connections) -> Vacuumed:
-    """Merge the index, rewrite the file without free pages, and empty the write-ahead log."""
+    """Rewrite the file without free pages, and empty the write-ahead log."""
     before = 0 if connections.in_memory else size_on_disk(connections.path)
-    with connections.write() as connection:
-        connection.execute(queries()["optimize_keyword"])
     with connections.exclusive() as connection:
         connection.execute("VACUUM")
         busy = False if connections.in_memory else checkpoint(connection)
