@@ -65,9 +65,19 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"corpus {version}"] = backend.corpus(seen)
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
         found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
+        found[f"occurrences {version}"] = occurrences(backend, seen)
+        found[f"exceeds {version}"] = [backend.exceeds(seen, records) for records in range(4)]
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
         found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
     return found
+
+
+def occurrences(backend: Backend, seen: Selection) -> list[tuple[bytes, int, list[int]]]:
+    """How often the words of ``KETTLE`` occur in what a selection takes."""
+    found = backend.occurrences([["kettle", "ˢrun"], ["red"], ["blue"]])
+    counts = dict(zip(found.documents.tolist(), found.counts.T.tolist(), strict=True))
+    assert list(counts) == sorted(counts)
+    return sorted((place.record, place.version, counts[place.doc]) for place in backend.resolve(seen, list(counts)))
 
 
 def paged(backend: Backend, now_ms: int) -> list[object]:

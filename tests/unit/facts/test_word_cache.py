@@ -52,12 +52,13 @@ def test_the_past_is_read_once(watched: tuple[MemoryStore, FlakyBackend]) -> Non
 
 
 def test_a_large_slice_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend]) -> None:
+    """For the sake of phrases; single words are counted there."""
     store, backend = watched
-    store.remember_many([f"tea {number}" for number in range(5)], user_id="u")
+    store.remember_many([f"学习 {number}" for number in range(5)], user_id="u")
     store._engine.word_cache.max_records = 4
     for _ in range(4):
-        assert len(store.search("tea", user_id="u")) == 5
-    assert calls(backend) == ["find", "words", "find", "find", "find"], "read once, found to be too large, left to the index"
+        assert len(store.search("学习", user_id="u")) == 5
+    assert calls(backend) == ["find"] * 4, "it is seen to be too large before it is read"
 
 
 def test_what_is_kept_expires(watched: tuple[MemoryStore, FlakyBackend], clock: FakeClock) -> None:

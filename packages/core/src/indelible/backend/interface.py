@@ -131,7 +131,7 @@ class Occurrences(NamedTuple):
 
     Attributes:
         documents: int64, ascending.
-        counts: int64, of shape (terms, documents).
+        counts: integers, of shape (terms, documents).
     """
 
     documents: Any
@@ -245,6 +245,10 @@ class Backend(ABC):
     @abstractmethod
     def select(self, selection: Selection) -> list[Row]:
         """Records of a selection, in its order."""
+
+    @abstractmethod
+    def exceeds(self, selection: Selection, records: int) -> bool:
+        """Whether a selection takes more than so many records, at a cost that does not grow beyond them."""
 
     @abstractmethod
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:

@@ -19,6 +19,7 @@ from indelible.faces.indexing import Indexing, Space
 from indelible.faces.listing import chosen, filtered_rows, is_whole, scanned_rows
 from indelible.faces.request import Mmr, Request
 from indelible.faces.vector_cache import Vectors, arrange
+from indelible.faces.wide_words import best_by_words
 from indelible.faces.word_cache import Counts
 from indelible.search.fusion import CROWD, clear_balance, fuse
 from indelible.search.keyword import (
@@ -150,6 +151,10 @@ class Recall:
         hybrid = request.mode == "hybrid"
         query = parse_query(request.query or "", match=request.match, stemmed=hybrid)
         scoring: Literal["tf", "bm25"] = "bm25" if hybrid else keyword_scoring()
+        if scoring == "tf" and not request.has_priors and request.depth is not None and self._engine.word_cache.is_too_large(selection):
+            best = best_by_words(self._backend, selection, query, request.depth, allowed)
+            if best is not None:
+                return _Candidates(best.ranked, best.records, {}, {}, dict.fromkeys((v for v, _ in best.ranked), ("keyword",)))
         found = self._counted(selection, query, scoring)
         # Filters narrow the hits, not the statistics, which are those of the whole slice.
         counted = [item for item in found.counted if allowed is None or item[0] in allowed]

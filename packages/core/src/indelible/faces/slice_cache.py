@@ -190,10 +190,13 @@ class PatientCache(SliceCache[Kept]):
         if key in self._asked:
             self._asked.move_to_end(key)
             return self._asked[key]
-        self._asked[key] = True
+        self._note(key, worth_reading=True)
+        return False
+
+    def _note(self, key: Key, *, worth_reading: bool) -> None:
+        self._asked[key] = worth_reading
         while len(self._asked) > MAX_NOTED:
             self._asked.popitem(last=False)
-        return False
 
 
 def _forget_all() -> None:

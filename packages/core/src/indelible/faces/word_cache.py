@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from indelible.backend.interface import Backend, Mark, Selection
-from indelible.faces.slice_cache import PatientCache
+from indelible.faces.slice_cache import Key, PatientCache
 from indelible.search.keyword import CorpusStats, Counted, KeywordQuery
 from indelible.search.word_index import WordIndex
 
@@ -49,7 +49,7 @@ class WordCache(PatientCache[SliceWords]):
             query: a parsed query.
             mark: where the store is.
         """
-        key = (selection.namespace, selection.prefix, selection.scope, selection.version)
+        key = _key(selection)
         now_ms = selection.now_ms if selection.expiry == "live" else None
         with self._lock:
             known = self._known(key, selection, None, mark)
@@ -58,6 +58,20 @@ class WordCache(PatientCache[SliceWords]):
             counted = known.words.count(query, now_ms)
             stats = known.words.stats(query, counted, now_ms)
             return Counts(counted, stats, {document: known.records[document] for document, _, _ in counted})
+
+    def is_too_large(self, selection: Selection) -> bool:
+        """Whether a slice has more records than the words are kept of. Once it had, it is not looked at again."""
+        key = _key(selection)
+        with self._lock:
+            if key in self._entries:
+                return False
+            if self._asked.get(key) is False:
+                return True
+        if not self._backend.exceeds(selection, self.max_records):
+            return False
+        with self._lock:
+            self._note(key, worth_reading=False)
+        return True
 
     def _empty(self) -> SliceWords:
         return SliceWords(WordIndex(), {}, {})
@@ -78,3 +92,7 @@ class WordCache(PatientCache[SliceWords]):
 
     def _nbytes(self, kept: SliceWords) -> int:
         return 100 * kept.words.size + 2 * kept.words.characters + 500 * len(kept.records)
+
+
+def _key(selection: Selection) -> Key:
+    return (selection.namespace, selection.prefix, selection.scope, selection.version)

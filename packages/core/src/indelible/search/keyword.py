@@ -134,6 +134,18 @@ def find_tokens(query: KeywordQuery) -> tuple[tuple[Phrase, ...], ...]:
     return tuple(tuple(found for phrase in term.alternatives for found in _stemmed_phrases(phrase)) for term in terms)
 
 
+def find_words(query: KeywordQuery) -> list[list[str]] | None:
+    """For each term the words and marked stems whose occurrences in an index, added up, are the term's.
+
+    Returns:
+        ``None`` if some term is a phrase, or two terms share a word, so that occurrences do not add up.
+    """
+    terms = [[word for phrase in term for word in phrase] for term in find_tokens(query)]
+    single = all(len(phrase) == 1 for term in query.terms for phrase in term.alternatives)
+    words = [word for term in terms for word in term]
+    return terms if single and len(terms) == len(query.terms) and len(set(words)) == len(words) else None
+
+
 def _stemmed_phrases(phrase: Phrase) -> Iterable[Phrase]:
     """Index phrases for a stem: the word that is its own stem, and the mark of the words that are not."""
     if len(phrase) > 1 or not phrase[0].isascii():

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from indelible.backend.interface import (
@@ -146,6 +147,9 @@ class ReferenceBackend(Backend):
         with self._open() as medium:
             pieces = medium.view().select(selection)
             return [medium.row(piece) for piece in pieces[selection.offset :][: selection.limit]]
+
+    def exceeds(self, selection: Selection, records: int) -> bool:
+        return len(self.select(replace(selection, limit=None, offset=0))) > records
 
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         with self._open() as medium:

@@ -21,6 +21,7 @@ from indelible.backend.sqlite.connection import BUSY_TIMEOUT_S, Connections
 from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import place
 from indelible.backend.sqlite.ingest import Ingestion
+from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.reading import SqliteReads
 from indelible.backend.sqlite.replay import rebuild_views
 from indelible.backend.sqlite.schema import prepare, queries
@@ -93,6 +94,7 @@ class SqliteBackend(SqliteReads):
         self._clock = clock or SystemClock()
         self._new_id = new_id
         self._names = SliceNames()
+        self._waiting = Waiting(indexer.stem)
         self._connections = Connections(path, timeout_s)
         self.path = self._connections.path
         self._known: _KnownLog | None = None

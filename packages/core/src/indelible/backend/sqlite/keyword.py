@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indelible.backend.interface import Document, Found, Occurrences, Selection
-from indelible.backend.sqlite.postings import CHUNK_BITS, CHUNK_MASK, Stem, postings, waiting
+from indelible.backend.sqlite.postings import CHUNK_BITS, CHUNK_MASK, Waiting, postings
 from indelible.backend.sqlite.selection import state_conditions
 
 if TYPE_CHECKING:
@@ -33,18 +33,18 @@ class _Place(NamedTuple):
 
 
 def find_candidates(
-    connection: sqlite3.Connection, selection: Selection, terms: Terms, match: Literal["all", "any"], stem: Stem
+    connection: sqlite3.Connection, selection: Selection, terms: Terms, match: Literal["all", "any"], waiting: Waiting
 ) -> list[Found]:
     """Documents of a selection that hold the words of the terms; phrases are checked by the caller."""
     if not terms:
         return []
     places = _places(connection, selection, MAX_LISTED + 1)
     if len(places) <= MAX_LISTED:
-        holders = _Holders(connection, stem, {place.doc for place in places})
+        holders = _Holders(connection, terms, waiting, {place.doc for place in places})
         docs = _matching(terms, match, holders)
         places = [place for place in places if place.doc in docs]
     else:
-        docs = _matching(terms, match, _Holders(connection, stem, None))
+        docs = _matching(terms, match, _Holders(connection, terms, waiting, None))
         if len(docs) > MAX_RESOLVED:
             places = [place for place in _places(connection, selection, -1) if place.doc in docs]
         else:
@@ -110,28 +110,22 @@ def _matching(terms: Terms, match: Literal["all", "any"], holders: Callable[[str
 class _Holders:
     """The documents that hold a word, among some or (``None``) all."""
 
-    def __init__(self, connection: sqlite3.Connection, stem: Stem, among: set[int] | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, terms: Terms, waiting: Waiting, among: set[int] | None) -> None:
         self._connection = connection
         self._known: dict[str, set[int]] = {}
+        self._among = among
         self._chunks: dict[int, list[int]] | None = None
         if among is not None:
             self._chunks = {}
             for doc in among:
                 self._chunks.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-        self._waiting: dict[str, set[int]] = {}
-        for doc, words in waiting(connection):
-            if among is None or doc in among:
-                for word in set(words.split(" ")):
-                    self._waiting.setdefault(word, set()).add(doc)
-        for word in list(self._waiting):
-            mark = stem(word)
-            if mark:
-                self._waiting.setdefault(mark, set()).update(self._waiting[word])
+        self._waiting = waiting.counts(connection, {word for term in terms for run in term for word in run})
 
     def __call__(self, word: str) -> set[int]:
         found = self._known.get(word)
         if found is None:
-            found = self._known[word] = set(self._packed(word)) | self._waiting.get(word, set())
+            late = self._waiting.get(word, {}).keys()
+            found = self._known[word] = set(self._packed(word)).union(late if self._among is None else late & self._among)
         return found
 
     def _packed(self, word: str) -> Iterator[int]:
@@ -148,37 +142,28 @@ def _holds(documents: array[int], low: int) -> bool:
     return place < len(documents) and documents[place] == low
 
 
-def occurrences(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], stem: Stem) -> Occurrences:
+def occurrences(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], waiting: Waiting) -> Occurrences:
     """How often each term, of the words that count for it, occurs in every document that there is."""
     import numpy as np
 
     width = CHUNK_MASK + 1
-    chunks: dict[int, npt.NDArray[np.int64]] = {}
+    chunks: dict[int, npt.NDArray[np.int32]] = {}
+
+    def counts_of(chunk: int) -> npt.NDArray[np.int32]:
+        if chunk not in chunks:
+            chunks[chunk] = np.zeros((len(terms), width), np.int32)
+        return chunks[chunk]
+
+    late = waiting.counts(connection, {word for term in terms for word in term})
     for number, words in enumerate(terms):
         for word in dict.fromkeys(words):
             for chunk, documents in postings(connection, word):
-                counts = chunks.setdefault(chunk, np.zeros((len(terms), width), np.int64))
-                counts[number] += np.bincount(np.frombuffer(documents, np.uint16), minlength=width)
-    for doc, counted in _count_waiting(connection, terms, stem):
-        chunks.setdefault(doc >> CHUNK_BITS, np.zeros((len(terms), width), np.int64))[:, doc & CHUNK_MASK] += counted
-    documents, of_chunks = [np.zeros(0, np.int64)], [np.zeros((len(terms), 0), np.int64)]
+                counts_of(chunk)[number] += np.bincount(np.frombuffer(documents, np.uint16), minlength=width)
+            for doc, count in late.get(word, {}).items():
+                counts_of(doc >> CHUNK_BITS)[number, doc & CHUNK_MASK] += count
+    numbers, of_chunks = [np.zeros(0, np.int64)], [np.zeros((len(terms), 0), np.int32)]
     for chunk in sorted(chunks):
         held = np.flatnonzero(chunks[chunk].any(axis=0))
-        documents.append(held + (chunk << CHUNK_BITS))
+        numbers.append(held + (chunk << CHUNK_BITS))
         of_chunks.append(chunks[chunk][:, held])
-    return Occurrences(np.concatenate(documents), np.concatenate(of_chunks, axis=1))
-
-
-def _count_waiting(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], stem: Stem) -> Iterator[tuple[int, list[int]]]:
-    """How often each term occurs in the documents that are not packed yet, where any does."""
-    numbers: dict[str, list[int]] = {}
-    for number, words in enumerate(terms):
-        for word in dict.fromkeys(words):
-            numbers.setdefault(word, []).append(number)
-    for doc, words in waiting(connection):
-        counted = [0] * len(terms)
-        for word in words.split(" "):
-            for number in (*numbers.get(word, ()), *numbers.get(stem(word), ())):
-                counted[number] += 1
-        if any(counted):
-            yield doc, counted
+    return Occurrences(np.concatenate(numbers), np.concatenate(of_chunks, axis=1))

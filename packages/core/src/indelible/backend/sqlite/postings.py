@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import threading
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
@@ -19,8 +20,10 @@ from indelible.backend.sqlite.schema import queries
 
 CHUNK_BITS = 16
 CHUNK_MASK = (1 << CHUNK_BITS) - 1
-PACK = 1024
+PACK = 4096
 """So many documents may wait to be packed."""
+PACK_WORDS = 500_000
+"""So many words of one process' writes may wait."""
 PACKED = "packed"
 """Under which name ``meta`` keeps the last version whose documents are packed."""
 Stem = Callable[[str], str]
@@ -35,6 +38,7 @@ class Postings:
         self._stem = stem
         self._sql = queries()
         self._packed: int | None = None
+        self._waiting_words = 0
 
     @property
     def packed(self) -> int:
@@ -50,9 +54,10 @@ class Postings:
     def add(self, doc: int, words: str) -> None:
         """List a document under its words; one that waits is listed when it is packed."""
         if self.waits(doc):
+            self._waiting_words += words.count(" ") + 1
             return
         chunk, low = doc >> CHUNK_BITS, doc & CHUNK_MASK
-        for word, count in self._listed(words):
+        for word, count in listed(words, self._stem).items():
             documents = self._documents(word, chunk)
             for _ in range(count):
                 insort(documents, low)
@@ -63,7 +68,7 @@ class Postings:
         if self.waits(doc):
             return
         chunk, low = doc >> CHUNK_BITS, doc & CHUNK_MASK
-        for word, _ in self._listed(words):
+        for word in listed(words, self._stem):
             documents = self._documents(word, chunk)
             del documents[bisect_left(documents, low) : bisect_right(documents, low)]
             if documents:
@@ -78,7 +83,7 @@ class Postings:
             newest: the last version.
             least: below that it goes on waiting; ``PACK`` by default.
         """
-        if newest - self.packed < (PACK if least is None else least):
+        if newest - self.packed < (PACK if least is None else least) and self._waiting_words < PACK_WORDS:
             return
         first = self.packed + 1
         while first <= newest:
@@ -91,21 +96,13 @@ class Postings:
             )
             first = last + 1
         self._connection.execute(self._sql["set_meta"], (PACKED, newest))
-        self._packed = newest
+        self._packed, self._waiting_words = newest, 0
 
     def clear(self) -> None:
         """Forget every document: all are to be packed again."""
         self._connection.execute(self._sql["clear_postings"])
         self._connection.execute(self._sql["set_meta"], (PACKED, 0))
         self._packed = 0
-
-    def _listed(self, words: str) -> Iterable[tuple[str, int]]:
-        counts = Counter(words.split(" "))
-        for word, count in list(counts.items()):
-            mark = self._stem(word)
-            if mark:
-                counts[mark] += count
-        return counts.items()
 
     def _documents(self, word: str, chunk: int) -> array[int]:
         row = self._connection.execute(self._sql["posting"], (word, chunk)).fetchone()
@@ -151,7 +148,9 @@ def _differing(one: dict[str, array[int]], other: dict[str, array[int]]) -> set[
     differing: set[int] = set()
     for word in one.keys() | other.keys():
         if one.get(word) != other.get(word):
-            differing |= set((Counter(one.get(word, ())) - Counter(other.get(word, ()))) | (Counter(other.get(word, ())) - Counter(one.get(word, ()))))
+            differing |= set(
+                (Counter(one.get(word, ())) - Counter(other.get(word, ()))) | (Counter(other.get(word, ())) - Counter(one.get(word, ())))
+            )
     return differing
 
 
@@ -161,9 +160,46 @@ def packed_until(connection: sqlite3.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-def waiting(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The documents that are not packed yet, with their words."""
-    return connection.execute(queries()["keywords_after"], (packed_until(connection),)).fetchall()
+class Waiting:
+    """The documents that are not packed yet, by their words, kept by a process. Safe to use from several threads."""
+
+    def __init__(self, stem: Stem) -> None:
+        self._stem = stem
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int] | None = None
+        self._last = 0
+        self._held: dict[str, dict[int, int]] = {}
+
+    def counts(self, connection: sqlite3.Connection, words: Iterable[str]) -> dict[str, dict[int, int]]:
+        """For each of some words and marked stems, in which waiting documents it occurs how often.
+
+        Args:
+            connection: with the snapshot that is read.
+            words: which.
+        """
+        with self._lock:
+            self._follow(connection)
+            return {word: dict(self._held[word]) for word in words if word in self._held}
+
+    def _follow(self, connection: sqlite3.Connection) -> None:
+        # Whatever takes a document away or changes its words raises the epoch, so that otherwise documents only come.
+        packed, epoch = connection.execute(queries()["waiting_stamp"]).fetchone()
+        if (packed, epoch) != self._stamp:
+            self._held, self._last, self._stamp = {}, packed, (packed, epoch)
+        for doc, words in connection.execute(queries()["keywords_after"], (self._last,)).fetchall():
+            for word, count in listed(words, self._stem).items():
+                self._held.setdefault(word, {})[doc] = count
+            self._last = doc
+
+
+def listed(words: str, stem: Stem) -> Counter[str]:
+    """What a document is listed under, with how often: its words and their marked stems."""
+    counts = Counter(words.split(" "))
+    for word, count in list(counts.items()):
+        mark = stem(word)
+        if mark:
+            counts[mark] += count
+    return counts
 
 
 def postings(connection: sqlite3.Connection, word: str) -> Iterator[tuple[int, array[int]]]:

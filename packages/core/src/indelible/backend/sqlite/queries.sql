@@ -158,7 +158,10 @@ INSERT INTO keyword(doc, words, length) VALUES (?, ?, ?)
 SELECT doc, words FROM keyword WHERE doc BETWEEN ? AND ? ORDER BY doc
 
 -- name: keywords_after
-SELECT doc, words FROM keyword WHERE doc > ?
+SELECT doc, words FROM keyword WHERE doc > ? ORDER BY doc
+
+-- name: waiting_stamp
+SELECT ifnull((SELECT value FROM meta WHERE name = 'packed'), 0), ifnull((SELECT value FROM meta WHERE name = 'projection_epoch'), 0)
 
 -- name: posting
 SELECT documents FROM posting WHERE word = ? AND chunk = ?

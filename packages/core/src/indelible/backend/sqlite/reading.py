@@ -13,7 +13,6 @@ from indelible.backend.interface import (
     Corpus,
     Document,
     Found,
-    Indexer,
     Mark,
     Occurrences,
     Row,
@@ -23,6 +22,7 @@ from indelible.backend.interface import (
 )
 from indelible.backend.sqlite.connection import PRAGMAS, Connections
 from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
+from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
 from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
@@ -47,7 +47,7 @@ class SqliteReads(Backend):
     _clock: Clock
     _connections: Connections
     _names: SliceNames
-    _indexer: Indexer
+    _waiting: Waiting
 
     def mark(self) -> Mark:
         with self._connections.read(snapshot=False) as connection:
@@ -78,6 +78,13 @@ class SqliteReads(Backend):
             rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
             return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
 
+    def exceeds(self, selection: Selection, records: int) -> bool:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM state s {join} WHERE {where.sql} LIMIT ?)"
+        with self._connections.read(snapshot=False) as connection:
+            return bool(connection.execute(sql, (*where.values, records + 1)).fetchone()[0] > records)
+
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         where = state_conditions(selection)
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
@@ -104,11 +111,11 @@ class SqliteReads(Backend):
 
     def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
         with self._connections.read() as connection:
-            return find_candidates(connection, selection, terms, match, self._indexer.stem)
+            return find_candidates(connection, selection, terms, match, self._waiting)
 
     def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
         with self._connections.read() as connection:
-            return occurrences(connection, terms, self._indexer.stem)
+            return occurrences(connection, terms, self._waiting)
 
     def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
         with self._connections.read() as connection:

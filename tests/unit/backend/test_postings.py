@@ -1,0 +1,165 @@
+"""The packed index lists each document under its words, whatever was packed, added and taken away, and when."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indelible.backend.sqlite import keyword, postings
+from indelible.backend.sqlite.postings import Postings, Waiting, documents_of, listed, posting_problems
+from indelible.backend.sqlite.schema import queries, script, statements
+from indelible.search.keyword import marked_stem
+
+WORDS = ("run", "running", "runs", "tea", "teas", "学", "x")
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+ACTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), TEXTS),
+        st.tuples(st.just("split"), TEXTS),
+        st.tuples(st.just("again"), TEXTS, st.integers(0, 30)),
+        st.tuples(st.just("remove"), st.integers(0, 30)),
+        st.tuples(st.just("pack")),
+        st.tuples(st.just("look")),
+    ),
+    max_size=40,
+)
+
+
+@contextmanager
+def opened() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in statements(script("schema.sql")):
+        connection.execute(statement)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of four documents."""
+    monkeypatch.setattr(postings, "CHUNK_BITS", 2)
+    monkeypatch.setattr(postings, "CHUNK_MASK", 3)
+    monkeypatch.setattr(keyword, "CHUNK_BITS", 2)
+    monkeypatch.setattr(keyword, "CHUNK_MASK", 3)
+
+
+class Index:
+    """The index and, beside it, what it should say."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.postings = Postings(connection, marked_stem)
+        self.waiting = Waiting(marked_stem)
+        self.texts: dict[int, str] = {}
+        self.newest = 0
+        self.epoch = 0
+
+    def put(self, doc: int, words: str) -> None:
+        self.connection.execute(queries()["add_keyword"], (doc, words, words.count(" ") + 1))
+        self.postings.add(doc, words)
+        self.texts[doc] = words
+
+    def remove(self, doc: int) -> None:
+        self.postings.remove(doc, self.texts.pop(doc))
+        self.connection.execute(queries()["drop_keyword"], (doc,))
+        self.connection.execute(queries()["raise_epoch"])
+
+    def act(self, act: tuple[str, object, object]) -> None:
+        kind, *about = act
+        docs = sorted(self.texts)
+        if kind == "write":
+            self.newest += 1
+            self.put(self.newest, str(about[0]))
+        elif kind == "split":
+            self.put(min([0, *docs]) - 1, str(about[0]))
+        elif kind == "pack":
+            self.postings.pack(self.newest, least=1)
+        elif kind == "look":
+            self.waiting.counts(self.connection, WORDS)
+        elif docs:
+            number = about[-1]
+            assert isinstance(number, int)
+            doc = docs[number % len(docs)]
+            self.remove(doc)
+            if kind == "again":
+                self.put(doc, str(about[0]))
+
+    def check(self) -> None:
+        assert posting_problems(self.connection, marked_stem) == []
+        terms = [["run", "ˢrun"], ["tea"], ["学"], ["absent"]]
+        found = keyword.occurrences(self.connection, terms, self.waiting)
+        wanted = {doc: [sum(listed(words, marked_stem)[word] for word in term) for term in terms] for doc, words in self.texts.items()}
+        wanted = {doc: counts for doc, counts in sorted(wanted.items()) if any(counts)}
+        assert dict(zip(found.documents.tolist(), found.counts.T.tolist(), strict=True)) == wanted
+        assert found.documents.tolist() == list(wanted)
+        for among in (None, set(list(self.texts)[::2])):
+            holders = keyword._Holders(self.connection, [[[*WORDS, "ˢrun"]]], self.waiting, among)
+            for word in (*WORDS, "ˢrun"):
+                holding = {doc for doc, words in self.texts.items() if listed(words, marked_stem)[word]}
+                assert holders(word) == (holding if among is None else holding & among)
+
+
+@pytest.mark.usefixtures("narrow")
+@given(acts=ACTS)
+def test_the_index_is_what_a_count_of_all_texts_says(acts: list[tuple[str, object, object]]) -> None:
+    """S41: whichever documents are packed, wait, were taken out or indexed again, in chunks of four."""
+    with opened() as connection:
+        index = Index(connection)
+        for act in acts:
+            index.act(act)
+        index.check()
+
+
+@given(acts=ACTS)
+def test_nothing_of_what_was_taken_out_is_left(acts: list[tuple[str, object, object]]) -> None:
+    """S60: when every document is gone, no word is listed."""
+    with opened() as connection:
+        index = Index(connection)
+        for act in acts:
+            index.act(act)
+        for doc in list(index.texts):
+            index.remove(doc)
+        assert connection.execute("SELECT count(*) FROM posting").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM posting WHERE word = 'tea'", "UPDATE posting SET documents = x'0000' WHERE word = 'tea'"])
+def test_damage_is_noticed(damage: str) -> None:
+    """A word that is not listed, or listed for another document, is a problem that verify tells."""
+    with opened() as connection:
+        index = Index(connection)
+        index.act(("write", "tea", None))
+        index.act(("pack", None, None))
+        assert posting_problems(connection, marked_stem) == []
+        connection.execute(damage)
+        assert len(posting_problems(connection, marked_stem)) == 1
+
+
+def test_occurrences_are_listed_in_order_and_as_often_as_they_are() -> None:
+    """A row is sixteen bits for each occurrence, the low byte first on every machine."""
+    with opened() as connection:
+        index = Index(connection)
+        for text in ("tea tea", "x", "tea"):
+            index.act(("write", text, None))
+        index.act(("pack", None, None))
+        (data,) = connection.execute("SELECT documents FROM posting WHERE word = 'tea'").fetchone()
+        assert data == b"\x01\x00\x01\x00\x03\x00"
+        assert Counter(documents_of(data)) == {1: 2, 3: 1}
+
+
+def test_long_texts_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits is kept in memory by every reader, so words are packed early where there are many of them."""
+    monkeypatch.setattr(postings, "PACK", 100)
+    monkeypatch.setattr(postings, "PACK_WORDS", 50)
+    with opened() as connection:
+        index = Index(connection)
+        for text in ("tea " * 29 + "tea", "tea " * 29 + "tea"):
+            index.act(("write", text, None))
+            index.postings.pack(index.newest)
+        assert index.postings.packed == 2
+        index.check()
