@@ -66,6 +66,7 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
         found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
         found[f"occurrences {version}"] = occurrences(backend, seen)
+        found[f"documents {version}"] = documents(backend, seen)
         found[f"exceeds {version}"] = [backend.exceeds(seen, records) for records in range(4)]
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
         found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
@@ -78,6 +79,14 @@ def occurrences(backend: Backend, seen: Selection) -> list[tuple[bytes, int, lis
     counts = dict(zip(found.documents.tolist(), found.counts.T.tolist(), strict=True))
     assert list(counts) == sorted(counts)
     return sorted((place.record, place.version, counts[place.doc]) for place in backend.resolve(seen, list(counts)))
+
+
+def documents(backend: Backend, seen: Selection) -> list[tuple[bytes, int, int, int]]:
+    """The columns of a selection's documents, as rows, with records in place of numbers."""
+    columns = [column.tolist() for column in backend.documents(seen)]
+    assert columns[0] == sorted(set(columns[0]))
+    records = {place.doc: place.record for place in backend.resolve(seen, columns[0])}
+    return sorted((records[doc], *about) for doc, *about in zip(*columns, strict=True))
 
 
 def paged(backend: Backend, now_ms: int) -> list[object]:

@@ -126,6 +126,22 @@ class Document(NamedTuple):
     expires_at: int | None
 
 
+class Documents(NamedTuple):
+    """The documents of a selection, in columns of int64, ascending.
+
+    Attributes:
+        docs: their numbers.
+        versions: of the states that they are of.
+        expires: UTC milliseconds, 2^63-1 for never.
+        lengths: how many words each has; 0 for none.
+    """
+
+    docs: Any
+    versions: Any
+    expires: Any
+    lengths: Any
+
+
 class Occurrences(NamedTuple):
     """How often terms occur in documents, those of the past and of other slices included.
 
@@ -284,6 +300,10 @@ class Backend(ABC):
     @abstractmethod
     def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
         """Which of some documents a selection takes, in no order."""
+
+    @abstractmethod
+    def documents(self, selection: Selection) -> Documents:
+        """Every document of a selection, with or without words."""
 
     @abstractmethod
     def corpus(self, selection: Selection) -> Corpus:

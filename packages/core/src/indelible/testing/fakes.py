@@ -133,6 +133,7 @@ class FlakyBackend(Backend):
     occurrences = _forwarded("occurrences")
     resolve = _forwarded("resolve")
     exceeds = _forwarded("exceeds")
+    documents = _forwarded("documents")
     words = _forwarded("words")
     corpus = _forwarded("corpus")
     vectors = _forwarded("vectors")

@@ -19,6 +19,7 @@ from indelible.backend.interface import (
     ContextRead,
     Corpus,
     Document,
+    Documents,
     Found,
     Indexer,
     Ingested,
@@ -37,7 +38,7 @@ from indelible.base.event import CHAIN_START, Event, Op, Payload
 from indelible.base.ids import ID_BYTES, IdSource, id_bytes, uuid7
 from indelible.base.plan import Planner, plan_all
 from indelible.base.record import Namespace, Scope
-from indelible.base.standing import Slot, Standing
+from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
@@ -192,6 +193,17 @@ class ReferenceBackend(Backend):
             rows = [medium.row(piece) for piece in medium.view().select(selection)]
         found = {row.doc: row.standing for row in rows if row.doc in docs}
         return [Document(doc, standing.version, standing.record, standing.expires_at) for doc, standing in found.items()]
+
+    def documents(self, selection: Selection) -> Documents:
+        import numpy as np
+
+        lengths = {doc: len(words.split()) for _, doc, words in self._texts(selection)}
+        rows = {row.doc: row.standing for row in self.select(selection)}
+        columns = [
+            (doc, standing.version, FOREVER if standing.expires_at is None else standing.expires_at, lengths.get(doc, 0))
+            for doc, standing in sorted(rows.items())
+        ]
+        return Documents(*np.array(columns, np.int64).reshape(-1, 4).T)
 
     def _listed(self, words: str) -> list[str]:
         """Words and marked stems, once for each occurrence."""

@@ -12,6 +12,7 @@ from indelible.backend.interface import (
     CacheEntry,
     Corpus,
     Document,
+    Documents,
     Found,
     Mark,
     Occurrences,
@@ -21,7 +22,7 @@ from indelible.backend.interface import (
     Words,
 )
 from indelible.backend.sqlite.connection import PRAGMAS, Connections
-from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
+from indelible.backend.sqlite.keyword import all_documents, find_candidates, occurrences, resolve
 from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
 from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
@@ -120,6 +121,10 @@ class SqliteReads(Backend):
     def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
         with self._connections.read() as connection:
             return resolve(connection, selection, docs)
+
+    def documents(self, selection: Selection) -> Documents:
+        with self._connections.read(snapshot=False) as connection:
+            return all_documents(connection, selection)
 
     def words(self, selection: Selection) -> list[Words]:
         where = state_conditions(selection)
