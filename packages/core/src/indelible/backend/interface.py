@@ -223,6 +223,13 @@ class Backend(ABC):
         """Records of a selection, in its order."""
 
     @abstractmethod
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        """Visible records as they stand, or stood at a version, in any slice, expired or not, in no order.
+
+        What reads the few hits of a question: their ids came out of a selection before.
+        """
+
+    @abstractmethod
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         """Namespaces and scopes with records in a selection, and how many, sorted."""
 

@@ -46,26 +46,28 @@ class Vectors:
     versions: Integers
     expires: Integers
     source: list[VectorRow]
+    by_version: Integers | None = None
+    """Places in the order of versions, once somebody asks."""
 
     @property
     def nbytes(self) -> int:
         return int(self.rows.nbytes) * 2 + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
 
-    def nearest(self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask) -> tuple[Integers, Floats, Integers]:
+    def nearest(self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None) -> tuple[Integers, Floats, Integers]:
         """The records nearest to a unit query, nearest first and the newer of equals first.
 
         Args:
             query: of float32.
             most: how many; ``None`` for all.
             least: the smallest cosine that counts.
-            wanted: which records count.
+            wanted: which records count; ``None`` for all.
 
         Returns:
             Positions of records, the cosine of each one's best part, and that part's row.
         """
         import numpy as np
 
-        chosen = np.flatnonzero(wanted)
+        chosen = np.arange(len(self.versions)) if wanted is None else np.flatnonzero(wanted)
         if most is not None and len(chosen) > 4 * most + 64:
             chosen = self._possible(query, chosen, most)
         cosines, rows = self.cosines(query, chosen)
@@ -75,8 +77,32 @@ class Vectors:
         order = np.lexsort((-self.versions[chosen], -cosines))[:most]
         return chosen[order], cosines[order], rows[order]
 
+    def places(self, versions: Integers) -> Integers:
+        """Where records in some versions stand among all; -1 for what has no vector."""
+        import numpy as np
+
+        if not len(self.versions):
+            return np.full(len(versions), -1)
+        if self.by_version is None:
+            self.by_version = np.argsort(self.versions)
+        ordered = self.versions[self.by_version]
+        at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
+        return np.where(ordered[at] == versions, self.by_version[at], -1)
+
+    def estimates(self, query: Matrix) -> tuple[Matrix, float]:
+        """The cosines of all records' best parts by a product that is many times faster than the exact one, and how far each may be off.
+
+        Both err by at most n u for n numbers and the unit roundoff u of float32 (Higham, Accuracy and Stability of Numerical Algorithms,
+        3.1), and the exact one is rounded to ``DECIMALS``.
+        """
+        import numpy as np
+
+        product = self.rows @ query
+        best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
+        return best, 2.25 * len(query) * 2.0**-24 + 10.0**-DECIMALS
+
     def cosines(self, query: Matrix, chosen: Integers) -> tuple[Floats, Integers]:
-        """For some records the cosine of the best part with a unit query, and that part's row.
+        """For some records, in the order of their places, the cosine of the best part with a unit query, and that part's row.
 
         The same to the last bit whichever records are asked for together.
         """
@@ -98,19 +124,14 @@ class Vectors:
         return best, rows[at_best[first]]
 
     def _possible(self, query: Matrix, chosen: Integers, most: int) -> Integers:
-        """Those of some records that may be among the nearest, by a product that is many times faster than the exact one.
-
-        Both err by at most n u for n numbers and the unit roundoff u of float32 (Higham, Accuracy and Stability of Numerical Algorithms,
-        3.1), and the exact one is rounded to ``DECIMALS``. What lies further below the last that is wanted than that, four times over,
-        cannot come before it.
-        """
+        """Those of some records that may be among the nearest: what lies further below the last that is wanted than both may be off cannot
+        come before it."""
         import numpy as np
 
-        product = self.rows @ query
-        best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
-        best = best[chosen]
+        estimates, error = self.estimates(query)
+        best = estimates if len(chosen) == len(estimates) else estimates[chosen]
         last = np.partition(best, len(best) - most)[len(best) - most] if most else np.inf
-        return chosen[best >= last - (4.5 * len(query) * 2.0**-24 + 2 * 10.0**-DECIMALS)]
+        return chosen[best >= last - 2 * error]
 
 
 def _exact(rows: Matrix, query: Matrix) -> Floats:
@@ -118,7 +139,7 @@ def _exact(rows: Matrix, query: Matrix) -> Floats:
 
     # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
     # differs by less than float32 can tell ties as well.
-    cosines: Floats = np.round(np.clip(np.einsum("ij,j->i", rows, query), -1.0, 1.0).astype(np.float64), DECIMALS)
+    cosines: Floats = np.einsum("ij,j->i", rows, query).clip(-1.0, 1.0).astype(np.float64).round(DECIMALS)
     return cosines
 
 
@@ -211,9 +232,9 @@ class VectorCache(SliceCache[Vectors]):
         """
         return self._current(_key(selection, dim), selection, (dim, *models), mark)
 
-    def is_fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> bool:
-        """Whether nothing was written between the last read of this slice and a mark."""
-        return self._is_fresh(_key(selection, dim), selection, (dim, *models), mark)
+    def fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> Vectors | None:
+        """The vectors of a selection's slice, if nothing was written between their last reading and a mark."""
+        return self._fresh(_key(selection, dim), selection, (dim, *models), mark)
 
     def is_of_epoch(self, selection: Selection, models: list[str], dim: int, epoch: int) -> bool:
         """Whether this slice was read since views were last made anew."""

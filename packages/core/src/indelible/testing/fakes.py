@@ -127,6 +127,7 @@ class FlakyBackend(Backend):
     mark = _forwarded("mark")
     position = _forwarded("position")
     select = _forwarded("select")
+    rows = _forwarded("rows")
     slices = _forwarded("slices")
     events = _forwarded("events")
     find = _forwarded("find")

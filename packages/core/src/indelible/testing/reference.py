@@ -145,6 +145,9 @@ class ReferenceBackend(Backend):
             pieces = medium.view().select(selection)
             return [medium.row(piece) for piece in pieces[selection.offset :][: selection.limit]]
 
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        return self.select(Selection(namespace=None, version=version, expiry="all", records=tuple(records)))
+
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         with self._open() as medium:
             counted = Counter((piece.standing.namespace, piece.standing.scope) for piece in medium.view().select(selection))
