@@ -94,11 +94,15 @@ def _about(
     near: Mapping[int, int],
 ) -> Joined:
     """What is known of some hits: shares of those with words, cosines and rows of those with vectors, places of the nearest."""
+    import numpy as np
+
     versions = [version for version, _ in ranked]
+    wordless = [version for version in versions if version not in held]
+    records = dict(zip(wordless, vectors.records_at(np.array([near[version] for version in wordless], np.int64)), strict=True))
     by_words, by_meaning = ("keyword",), ("semantic",)
     return Joined(
         ranked,
-        {version: words.records[version] if version in held else vectors.records[near[version]] for version in versions},
+        {version: words.records[version] if version in held else records[version] for version in versions},
         {version: known[version][0] for version in versions if version in known},
         {version: vectors.parts[known[version][1]] for version in versions if version in known},
         {version: by_words * (version in held) + by_meaning * (version in near) for version in versions},

@@ -11,7 +11,7 @@ from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
 from indelible.faces.request import Request
-from indelible.faces.vector_cache import NEVER, Vectors, arrange
+from indelible.faces.vector_cache import Vectors, arrange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ class SemanticChannel:
         wanted = None
         if selection.expiry == "expired":
             wanted = vectors.expires <= selection.now_ms
-        elif selection.expiry == "live" and vectors.expires.min(initial=NEVER) <= selection.now_ms:
+        elif selection.expiry == "live" and vectors.soonest <= selection.now_ms:
             wanted = vectors.expires > selection.now_ms
         if allowed is None:
             return wanted
@@ -74,34 +74,35 @@ class SemanticChannel:
     def _vectors(self, selection: Selection, space: Space, mark: Mark) -> Vectors:
         """The vectors of a selection, read while nothing was moved to another model."""
         cache, namespace = self._engine.vector_cache, selection.namespace or ()
+        narrow = selection.records is not None or selection.parent is not None
+        may_make = self._indexing.default_mode is not None and selection.version is None
         for attempt in range(_ATTEMPTS):
-            epoch = mark.epoch
             models = self._indexing.models(namespace, space, mark)
-            if selection.records is not None or selection.parent is not None:
+            if narrow:
                 vectors = arrange(self._backend.vectors(selection, models), space.dim)
-            elif (kept := cache.fresh(selection, models, space.dim, mark)) is not None:
-                return kept
             else:
-                if self._indexing.default_mode is not None and selection.version is None:
-                    # Vectors of a context go missing only together with a new epoch.
-                    context = not cache.is_of_epoch(selection, models, space.dim, epoch)
-                    models = self._fill_in(selection, models, context=context)
-                    epoch = self._backend.mark().epoch
-                # Kept under the mark of before, so that what could not be filled in is tried again.
-                vectors = cache.get(selection, models, space.dim, mark)
-            # A reindex that ended in between has taken the old model's vectors away: then look again, which says so.
-            mark = self._backend.mark()
-            if mark.epoch == epoch or attempt == _ATTEMPTS - 1:
+                kept = cache.fresh(selection, models, space.dim, mark)
+                if kept is not None and not (may_make and kept.is_due):
+                    return kept
+                # Kept under the mark of before, so that what is overtaken is looked at again.
+                vectors = cache.get(selection, models, space.dim, mark) if kept is None else kept
+                if may_make and vectors.is_due:
+                    self._fill_in(selection, models, vectors)
+            # A reindex that ended in between has taken the old model's vectors away: then look again, which says so; likewise at what was
+            # made just now.
+            now = self._backend.mark()
+            if now.epoch == mark.epoch or attempt == _ATTEMPTS - 1:
                 break
+            mark = now
         return vectors
 
-    def _fill_in(self, selection: Selection, models: list[str], *, context: bool) -> list[str]:
+    def _fill_in(self, selection: Selection, models: list[str], vectors: Vectors) -> None:
         """Embed what was written without vectors, or without those of its context: imported, before there was a model, or overtaken."""
-        rows = self._backend.unembedded(replace(selection, expiry="all"), models, context=context)
-        pending = [row for row in rows if has_text(row)]
+        lacking = None if vectors.unchecked else vectors.lacking
+        wanted = replace(selection, expiry="all", records=lacking)
+        pending = [row for row in self._backend.unembedded(wanted, models, context=vectors.unchecked) if has_text(row)]
         elsewhere = self._indexing.elsewhere({row.standing.namespace for row in pending}, selection.namespace or ())
         pending = [row for row in pending if row.standing.namespace not in elsewhere]
-        made: list[int] = []
         for start in range(0, len(pending), 500):
-            made += self._indexing.embed_rows(pending[start : start + 500], selection.namespace or (), models)
-        return self._indexing.space().models(self._engine) if made else models
+            self._indexing.embed_rows(pending[start : start + 500], selection.namespace or (), models)
+        vectors.lacking, vectors.unchecked = (), False

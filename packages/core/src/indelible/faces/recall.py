@@ -127,7 +127,7 @@ class Recall:
         ranked = list(zip(versions, cosines.tolist(), strict=True))
         return _Found(
             ranked,
-            {version: vectors.records[place] for version, place in zip(versions, places.tolist(), strict=True)},
+            dict(zip(versions, vectors.records_at(places), strict=True)),
             dict(ranked),
             {version: vectors.parts[row] for version, row in zip(versions, rows.tolist(), strict=True)},
             {},

@@ -125,12 +125,6 @@ class SliceCache(ABC, Generic[Kept]):
             return self._read(wanted, entry.made_for)
         return self._refresh(entry.kept, changed, replace(wanted, records=tuple(changed)), entry.made_for)
 
-    def _is_of_epoch(self, key: Key, made_for: object, epoch: int) -> bool:
-        """Whether a slice was read since views were last made anew."""
-        with self._lock:
-            entry = self._entries.get(key)
-            return entry is not None and entry.made_for == made_for and entry.mark.epoch == epoch
-
     def _fresh(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> Kept | None:
         """What is kept of a slice, if nothing that matters was written between its last reading and a mark."""
         with self._lock:

@@ -134,6 +134,7 @@ class FlakyBackend(Backend):
     words = _forwarded("words")
     corpus = _forwarded("corpus")
     vectors = _forwarded("vectors")
+    embedded = _forwarded("embedded")
     models = _forwarded("models")
     changed = _forwarded("changed")
     unembedded = _forwarded("unembedded")

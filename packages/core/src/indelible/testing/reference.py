@@ -17,6 +17,7 @@ from indelible.backend.interface import (
     CacheEntry,
     ContextRead,
     Corpus,
+    Embedded,
     Found,
     Indexer,
     Ingested,
@@ -39,6 +40,7 @@ from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
 from indelible.testing.reference_log import Medium
+from indelible.testing.reference_view import neighbours
 
 
 class ReferenceBackend(Backend):
@@ -200,6 +202,16 @@ class ReferenceBackend(Backend):
             if vector.model in models
         ]
         return sorted(found, key=lambda row: (row.record, row.part))
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        found: list[tuple[bytes, int, str | None, bytes | None, int | None]] = []
+        for row in self.select(selection):
+            record, version, expires_at = row.standing.record, row.standing.version, row.standing.expires_at
+            vectors = [vector for vector in self.stored_vectors(row.doc) if vector.model in models]
+            found += [(record, version, vector.part, vector.data, expires_at) for vector in vectors]
+            if not vectors:
+                found.append((record, version, None, None, expires_at))
+        return Embedded(sorted(found, key=lambda row: (row[0], row[2] or "")), any(neighbours(event) for event in self.events()))
 
     def models(self) -> list[str]:
         with self._open() as medium:

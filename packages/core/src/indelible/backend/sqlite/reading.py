@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
-from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
+from indelible.backend.interface import Backend, CacheEntry, Corpus, Embedded, Found, Mark, Row, Selection, VectorRow, Words
 from indelible.backend.sqlite.connection import PRAGMAS, Connections
 from indelible.backend.sqlite.keyword import find_candidates
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
@@ -174,6 +174,17 @@ class SqliteReads(Backend):
         with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
         return [VectorRow(*row) for row in rows]
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = (
+            "SELECT s.record, s.version, v.part, v.data, s.expires_at "
+            f"FROM state s LEFT JOIN vector v ON v.doc = s.doc AND {_OF_MODELS} {join} WHERE {where.sql} ORDER BY s.record, v.part"
+        )
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
+            return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}
