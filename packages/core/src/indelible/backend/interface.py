@@ -180,6 +180,19 @@ class VectorRow(NamedTuple):
     expires_at: int | None
 
 
+class Embedded(NamedTuple):
+    """The records of a selection with their vectors.
+
+    Attributes:
+        rows: what a ``VectorRow`` has, as plain tuples, by record and part; of a record without vectors one, with ``None`` for part and
+            data.
+        linked: whether any record of the store is, or was, indexed together with the text of others.
+    """
+
+    rows: list[tuple[bytes, int, str | None, bytes | None, int | None]]
+    linked: bool
+
+
 class Ingested(NamedTuple):
     """What an import brought: events that were new, and events already here."""
 
@@ -267,6 +280,13 @@ class Backend(ABC):
         """Whether a selection takes more than so many records, at a cost that does not grow beyond them."""
 
     @abstractmethod
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        """Visible records as they stand, or stood at a version, in any slice, expired or not, in no order.
+
+        What reads the few hits of a question: their ids came out of a selection before.
+        """
+
+    @abstractmethod
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         """Namespaces and scopes with records in a selection, and how many, sorted."""
 
@@ -312,6 +332,10 @@ class Backend(ABC):
     @abstractmethod
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         """Vectors of a selection made by any of some models, by record and part."""
+
+    @abstractmethod
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        """Every record of a selection with its vectors made by any of some models; its order and bounds are not looked at."""
 
     @abstractmethod
     def models(self) -> list[str]:

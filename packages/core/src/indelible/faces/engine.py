@@ -11,6 +11,7 @@ from indelible.base.ids import IdSource, uuid7
 from indelible.base.plan import Draft, Written
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
+from indelible.faces.document_cache import DocumentCache
 from indelible.faces.filter_cache import FilterCache
 from indelible.faces.vector_cache import VectorCache
 from indelible.faces.word_cache import WordCache
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 1_000_000.0
+MAX_POSITIONS = 10_000
+"""So many positions in the log are remembered."""
 MEMORY_PATH = ":memory:"
 
 
@@ -75,10 +78,12 @@ class Engine:
         self.clock = clock or SystemClock()
         self._embedder_given = embedder
         self._embedder: Embedder | None = None
+        self._positions: dict[int, tuple[int, int]] = {}
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
         self.word_cache = WordCache(backend)
         self.filter_cache = FilterCache(backend)
+        self.document_cache = DocumentCache(backend)
 
     @property
     def embedder_is_default(self) -> bool:
@@ -113,9 +118,15 @@ class Engine:
         if when is None:
             return None, self.now_ms()
         if isinstance(when, int):
-            if when > self.backend.mark().version:
-                return None, self.now_ms()
-            mark = self.backend.position(version=when)
-            return mark.version, mark.recorded_at
+            known = self._positions.get(when)
+            if known is None:
+                if when > self.backend.mark().version:
+                    return None, self.now_ms()
+                mark = self.backend.position(version=when)
+                if len(self._positions) >= MAX_POSITIONS:
+                    self._positions.clear()
+                # The log only grows: what transaction a version lies in stays so.
+                known = self._positions[when] = mark.version, mark.recorded_at
+            return known
         at_ms = ms_from_datetime(when, "as_of")
         return self.backend.position(at_ms=at_ms).version, at_ms

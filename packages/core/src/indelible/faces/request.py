@@ -12,7 +12,7 @@ from indelible.base.canonical import check_text
 from indelible.base.record import Record
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_many, check_optional_whole, check_whole
-from indelible.faces.indexing import packed
+from indelible.faces.indexing import numbers_of, packed
 from indelible.faces.memory import check_key
 from indelible.search.arguments import shown
 from indelible.search.filter_tree import Filter
@@ -158,6 +158,11 @@ class Request:
         return None if self.limit is None else self.offset + self.limit
 
     @property
+    def most(self) -> int | None:
+        """How many of the best a channel has to give: what may be reordered is not known to be beyond the cut."""
+        return None if self.has_priors else self.depth
+
+    @property
     def has_priors(self) -> bool:
         """Whether anything may change the order in which the channels put the hits."""
         return self.recency is not None or self.feedback is not None or self.mmr is not None
@@ -193,7 +198,7 @@ def _checked_balance(value: object, mode: str) -> float | None:
 def _checked_vector(vector: object) -> Sequence[float]:
     if isinstance(vector, str | bytes | Mapping) or not isinstance(vector, Iterable):
         raise InvalidInput(f"vector must be a sequence of numbers, got {type(vector).__name__}")
-    numbers = list(vector)
+    numbers = numbers_of(vector)
     packed(numbers)
     return numbers
 

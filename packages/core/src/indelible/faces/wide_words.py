@@ -1,12 +1,14 @@
-"""Keyword search where a selection is too large to keep its words: the best hits are found by counting alone, and no text is read."""
+"""Words of a selection too large to keep: hits are found and scored by counting alone, and no text is read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Backend, Document, Selection
-from indelible.search.keyword import KeywordQuery, find_words
+from indelible.backend.interface import Backend, Document, Mark, Selection
+from indelible.faces.document_cache import DocumentCache
+from indelible.faces.word_cache import WordHits
+from indelible.search.keyword import Bm25, CorpusStats, KeywordQuery, Scoring, find_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _STEPS = (1, 8, 64)
-"""After so many times the hits that are wanted were looked up one by one, all documents of the selection are."""
+"""After so many times the hits that are wanted were looked up one by one, all candidates are."""
 _AT_ONCE = 256
 
 
@@ -57,6 +59,77 @@ def best_by_words(backend: Backend, selection: Selection, query: KeywordQuery, m
     if allowed is not None:
         may &= np.isin(versions, np.fromiter(allowed, np.int64, len(allowed)))
     return _first(backend, selection, documents[may], versions[may], scores[may], most)
+
+
+def all_by_words(
+    backend: Backend, cache: DocumentCache, selection: Selection, query: KeywordQuery, scoring: Scoring, mark: Mark
+) -> WordHits | None:
+    """Every hit of a query with its score, to the last bit as ``rank_counted`` says, and the statistics of the whole selection.
+
+    Args:
+        backend: what is searched.
+        cache: knows the documents of the selection.
+        selection: where, with whether what has expired counts.
+        query: a parsed query.
+        scoring: term frequency, or bm25.
+        mark: where the store is.
+
+    Returns:
+        ``None`` if the query has phrases, for which texts have to be read.
+    """
+    words = find_words(query)
+    if words is None:
+        return None
+    import numpy as np
+
+    there = cache.get(selection, mark)
+    counted = there.lengths > 0
+    if selection.expiry == "live":
+        counted &= there.expires > selection.now_ms
+    elif selection.expiry == "expired":
+        counted &= there.expires <= selection.now_ms
+    found = backend.occurrences(words)
+    places = np.minimum(np.searchsorted(there.docs, found.documents), max(len(there.docs) - 1, 0))
+    hits = np.flatnonzero((there.docs[places] == found.documents) & counted[places]) if len(there.docs) else places[:0]
+    places, counts = places[hits], found.counts[:, hits]
+    n, length = int(counted.sum()), int(there.lengths[counted].sum())
+    stats = CorpusStats(n, length / n if n else 0.0, tuple((counts > 0).sum(axis=1).tolist()))
+    bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
+    lengths, scores = there.lengths[places].astype(np.float64), np.zeros(len(places))
+    for number, of_term in enumerate(counts):
+        held = np.flatnonzero(of_term)
+        often = of_term[held].astype(np.float64)
+        scores[held] += often if bm25 is None else bm25.parts(number, often, lengths[held])
+    chosen = np.flatnonzero((counts > 0).all(axis=0) if query.match == "all" else (counts > 0).any(axis=0))
+    places = places[chosen]
+    versions = there.versions[places]
+    return WordHits(versions, scores[chosen], stats, _Records(backend, selection, versions, there.docs[places]))
+
+
+class _Records(Mapping[int, bytes]):
+    """The records of versions, looked up as they are asked for: of many hits few are shown."""
+
+    def __init__(self, backend: Backend, selection: Selection, versions: Integers, docs: Integers) -> None:
+        self._backend = backend
+        self._selection = selection
+        self._versions = versions
+        self._docs = docs
+        self._known: dict[int, bytes] = {}
+
+    def __getitem__(self, version: int) -> bytes:
+        if version not in self._known:
+            import numpy as np
+
+            docs = self._docs[np.flatnonzero(self._versions == version)].tolist()
+            self._known.update((place.version, place.record) for place in self._backend.resolve(self._selection, docs))
+        # No record has the empty id: what was forgotten a moment ago is not found any more.
+        return self._known.get(version, b"")
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._versions.tolist())
+
+    def __len__(self) -> int:
+        return len(self._versions)
 
 
 def _first(backend: Backend, selection: Selection, documents: Integers, versions: Integers, scores: Integers, most: int) -> BestByWords:

@@ -20,6 +20,7 @@ from indelible.backend.interface import (
     Corpus,
     Document,
     Documents,
+    Embedded,
     Found,
     Indexer,
     Ingested,
@@ -43,6 +44,7 @@ from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
 from indelible.testing.reference_log import Medium
+from indelible.testing.reference_view import neighbours
 
 
 class ReferenceBackend(Backend):
@@ -152,6 +154,9 @@ class ReferenceBackend(Backend):
     def exceeds(self, selection: Selection, records: int) -> bool:
         return len(self.select(replace(selection, limit=None, offset=0))) > records
 
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        return self.select(Selection(namespace=None, version=version, expiry="all", records=tuple(records)))
+
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         with self._open() as medium:
             counted = Counter((piece.standing.namespace, piece.standing.scope) for piece in medium.view().select(selection))
@@ -235,6 +240,16 @@ class ReferenceBackend(Backend):
             if vector.model in models
         ]
         return sorted(found, key=lambda row: (row.record, row.part))
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        found: list[tuple[bytes, int, str | None, bytes | None, int | None]] = []
+        for row in self.select(selection):
+            record, version, expires_at = row.standing.record, row.standing.version, row.standing.expires_at
+            vectors = [vector for vector in self.stored_vectors(row.doc) if vector.model in models]
+            found += [(record, version, vector.part, vector.data, expires_at) for vector in vectors]
+            if not vectors:
+                found.append((record, version, None, None, expires_at))
+        return Embedded(sorted(found, key=lambda row: (row[0], row[2] or "")), any(neighbours(event) for event in self.events()))
 
     def models(self) -> list[str]:
         with self._open() as medium:
