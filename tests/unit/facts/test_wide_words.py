@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,8 +61,23 @@ def asked(store: MemoryStore) -> list[object]:
             for match in ("all", "any"):
                 for limit in (1, 3, 100):
                     hits = store.search(query, match=match, limit=limit, **within)
-                    found.append([(hit.record.content, hit.record.version, hit.score) for hit in hits])
+                    found.append([(hit.record.content, hit.record.version, hit.rank_score) for hit in hits])
+            for limit in (1, 4):
+                for hits in (
+                    store.recall(query, mode="hybrid", limit=limit, **within),
+                    store.recall(query, mode="hybrid", limit=limit, min_score=0.1, **within),
+                    store.recall(query, mode="keyword", limit=limit, recency=True, **within),
+                ):
+                    found.append([(hit.record.content, hit.record.version, hit.score, hit.rank_score) for hit in hits])
     return found
+
+
+@given(acts=ACTS)
+def test_s41_so_it_is_by_bm25(acts: list[tuple[str, Any, Any]]) -> None:
+    """With the statistics of the whole selection."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MEMORY_FTS5_BM25", "1")
+        test_s41_a_slice_too_large_to_keep_is_searched_alike.hypothesis.inner_test(acts)  # type: ignore[attr-defined]
 
 
 @given(acts=ACTS)

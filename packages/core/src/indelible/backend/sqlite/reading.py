@@ -215,7 +215,7 @@ class SqliteReads(Backend):
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
             "SELECT s.record, s.version, v.part, v.data, s.expires_at "
-            f"FROM state s LEFT JOIN vector v ON v.doc = s.doc AND {_OF_MODELS} {join} WHERE {where.sql} ORDER BY s.record, v.part"
+            f"FROM state s LEFT JOIN vector v ON {OF_DOCUMENT} AND {_OF_MODELS} {join} WHERE {where.sql} ORDER BY s.record, v.part"
         )
         with self._connections.read() as connection:
             rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
