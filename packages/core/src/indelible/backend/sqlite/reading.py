@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, Literal
 
 from indelible.backend.interface import (
@@ -36,6 +37,7 @@ from indelible.base.plan import CONTEXT_PART, PartVector
 from indelible.base.record import Namespace, Scope
 from indelible.base.standing import FOREVER
 
+_BY_RECORD_AND_PART = itemgetter(0, 2)
 _OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
 _NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {_OF_MODELS})"
 _IS_OF_CONTEXT = f"v.part >= '{CONTEXT_PART}' AND v.part < '{CONTEXT_PART[:-1]}{chr(ord(CONTEXT_PART[-1]) + 1)}'"
@@ -203,11 +205,12 @@ class SqliteReads(Backend):
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
             f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON {OF_DOCUMENT} {join} "
-            f"WHERE {where.sql} "
-            "AND v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?))) ORDER BY s.record, v.part"
+            f"WHERE {where.sql} AND {_OF_MODELS}"
         )
         with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
+        # Not by SQLite: for the sake of the order it would go through every record there is.
+        rows.sort(key=_BY_RECORD_AND_PART)
         return [VectorRow(*row) for row in rows]
 
     def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
@@ -215,10 +218,11 @@ class SqliteReads(Backend):
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
             "SELECT s.record, s.version, v.part, v.data, s.expires_at "
-            f"FROM state s LEFT JOIN vector v ON {OF_DOCUMENT} AND {_OF_MODELS} {join} WHERE {where.sql} ORDER BY s.record, v.part"
+            f"FROM state s LEFT JOIN vector v ON {OF_DOCUMENT} AND {_OF_MODELS} {join} WHERE {where.sql}"
         )
         with self._connections.read() as connection:
             rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
+            rows.sort(key=_BY_RECORD_AND_PART)
             return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
