@@ -66,6 +66,9 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
         found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
+        found[f"embedded {version}"] = backend.embedded(seen, [MODEL])
+        records = [row.standing.record for row in backend.select(replace(everything, version=version))]
+        found[f"rows {version}"] = sorted(row._replace(doc=0) for row in backend.rows([*records, bytes(16)], version=version))
         found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
     return found
 
