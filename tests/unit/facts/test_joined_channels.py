@@ -40,7 +40,7 @@ def test_the_first_are_exactly_the_first(
     query = matrix("random", 1, random)[0]
     held = random.random(len(vectors.records)) < 0.8
     versions = random.permutation(np.concatenate((vectors.versions[held], 20_000 + np.arange(wordless))))
-    words = Shares(versions, 0.4 + step * random.integers(0, 4, len(versions)), {int(version): b"w%d" % version for version in versions})
+    words = Shares(versions, np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64), {int(version): b"w%d" % version for version in versions})
     nearest = Nearest(*vectors.nearest(query, most=max(most, CROWD), least=least, wanted=None))
     found = join(words, vectors, query, nearest, balance=balance, least=least, most=most)
 
@@ -94,8 +94,10 @@ def test_a_limit_only_cuts(script: list[Step], limit: int) -> None:
         patch.setattr(hybrid, "FEW", 0)
         for step in script:
             life.take(step)
-        for scope in (SCOPES[0], {}):
-            for when in ({}, {"as_of": max(life.store.version // 2, 1)}):
+        scopes: list[dict[str, Any]] = [SCOPES[0], {}]
+        for scope in scopes:
+            whens: list[dict[str, Any]] = [{}, {"as_of": max(life.store.version // 2, 1)}]
+            for when in whens:
                 for mode in ("hybrid", "semantic"):
                     asked: dict[str, Any] = {"mode": mode, **scope, **when}
                     few, all_ = (seen(life.store.recall(QUERIES[0], limit=most, **asked)) for most in (limit, 100))

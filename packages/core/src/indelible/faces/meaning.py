@@ -55,7 +55,8 @@ class SemanticChannel:
         import numpy as np
 
         if request.vector is None:
-            return self._indexing.embedder().embed_query(request.query or "")
+            # A copy: what is found out about an array is remembered by it, and a model may fill the same one each time.
+            return self._indexing.embedder().embed_query(request.query or "").copy()
         query = np.frombuffer(struct.pack(f"{len(request.vector)}d", *request.vector))
         # As numpy.linalg.norm does it, which takes longer to find out that it should.
         return (query / math.sqrt(query.dot(query))).astype(np.float32)
