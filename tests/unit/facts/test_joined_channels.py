@@ -40,7 +40,11 @@ def test_the_first_are_exactly_the_first(
     query = matrix("random", 1, random)[0]
     held = random.random(len(vectors.records)) < 0.8
     versions = random.permutation(np.concatenate((vectors.versions[held], 20_000 + np.arange(wordless))))
-    words = Shares(versions, np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64), {int(version): b"w%d" % version for version in versions})
+    words = Shares(
+        versions,
+        np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64),
+        {int(version): b"w%d" % version for version in versions},
+    )
     nearest = Nearest(*vectors.nearest(query, most=max(most, CROWD), least=least, wanted=None))
     found = join(words, vectors, query, nearest, balance=balance, least=least, most=most)
 
