@@ -68,6 +68,8 @@ class Vectors:
     unchecked: bool = False
     by_version: Integers | None = None
     """Places in the order of versions, once somebody asks."""
+    first_end: int | None = None
+    """When the first record expires, once somebody asks."""
     estimated: tuple[Matrix, Matrix] | None = None
     """The last query, and what it was estimated to be like."""
     room: Room | None = None
@@ -85,7 +87,9 @@ class Vectors:
     @property
     def soonest(self) -> int:
         """When the first record expires."""
-        return int(self.expires.min(initial=NEVER))
+        if self.first_end is None:
+            self.first_end = int(self.expires.min(initial=NEVER))
+        return self.first_end
 
     def records_at(self, places: Integers) -> list[bytes]:
         """The records at some places."""
