@@ -16,8 +16,8 @@ from indelible.search.fusion import fuse, fused_scores
 if TYPE_CHECKING:
     from indelible.faces.vector_cache import Floats, Integers, Mask, Matrix
 
-FEW = 64
-"""Beyond four times what is wanted: so many are as well looked at one by one."""
+FEW = 100
+"""So many more than are wanted are as well looked at one by one."""
 _ROUNDING = 1e-12
 """More than double precision loses in a fused score."""
 
@@ -64,7 +64,7 @@ def join(
     import numpy as np
 
     versions, shares, places = words.versions, words.shares, vectors.places(words.versions)
-    if most is not None and least is None and len(versions) > 4 * most + FEW:
+    if most is not None and least is None and len(versions) > most + FEW:
         # One more than there are places, for what has none.
         near_by = np.zeros(len(vectors.versions) + 1, bool)
         near_by[nearest.places] = True

@@ -312,29 +312,6 @@ class Indexing:
         return [row for row in rows if not self._has_vectors(row, models, CONTEXT_PART)]
 
 
-def numbers_of(vector: Iterable[float]) -> array[float]:
-    """A vector's numbers, in double precision.
-
-    Raises:
-        InvalidInput: they are not numbers.
-    """
-    given = vector if isinstance(vector, list | tuple) else list(vector)
-    try:
-        return array("d", given)
-    except TypeError:
-        pass  # what is no number may still say which one it stands for
-    except OverflowError as error:
-        raise _not_numbers(error) from None
-    try:
-        return array("d", [float(number) for number in given])
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _not_numbers(error) from None
-
-
-def _not_numbers(error: Exception) -> InvalidInput:
-    return InvalidInput(f"a vector must be a sequence of numbers: {error}")
-
-
 def packed(vector: Sequence[float]) -> bytes:
     """A vector as little-endian float32.
 
@@ -342,12 +319,10 @@ def packed(vector: Sequence[float]) -> bytes:
         InvalidInput: not numbers, empty, not finite in float32, or all zero.
     """
     try:
-        exact = vector if isinstance(vector, array) and vector.typecode == "d" else numbers_of(vector)
-    except TypeError as error:
-        raise _not_numbers(error) from None
-    numbers = array("f", exact)
-    # In double precision no sum of so many numbers overflows: it is finite where all of them are.
-    if not numbers or not math.isfinite(sum(numbers)) or not any(numbers):
+        numbers = array("f", [float(number) for number in vector])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"a vector must be a sequence of numbers: {error}") from None
+    if not numbers or not all(map(math.isfinite, numbers)) or not any(numbers):
         raise InvalidInput("a vector must have finite numbers, not all of them 0")
     if sys.byteorder == "big":
         numbers.byteswap()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -53,9 +55,11 @@ class SemanticChannel:
         import numpy as np
 
         if request.vector is None:
-            return self._indexing.embedder().embed_query(request.query or "")
-        query = np.asarray(request.vector, np.float64)
-        return (query / np.linalg.norm(query)).astype(np.float32)
+            # A copy: what is found out about an array is remembered by it, and a model may fill the same one each time.
+            return self._indexing.embedder().embed_query(request.query or "").copy()
+        query = np.frombuffer(struct.pack(f"{len(request.vector)}d", *request.vector))
+        # As numpy.linalg.norm does it, which takes longer to find out that it should.
+        return (query / math.sqrt(query.dot(query))).astype(np.float32)
 
     def wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:
         """Which records may be hits, by expiry and among the versions that are allowed; ``None`` where all may."""

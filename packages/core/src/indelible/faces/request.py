@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from indelible.base.canonical import check_text
 from indelible.base.record import Record
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_many, check_optional_whole, check_whole
-from indelible.faces.indexing import numbers_of, packed
+from indelible.faces.indexing import packed
 from indelible.faces.memory import check_key
 from indelible.search.arguments import shown
 from indelible.search.filter_tree import Filter
@@ -24,6 +25,8 @@ MODES = ("semantic", "keyword", "hybrid")
 FilterOn = Literal["metadata", "value"]
 FILTER_ON = ("metadata", "value")
 """What conditions may be about; a value that is no object has nothing that a condition could find."""
+_SHORT, _LONG = 1e-30, 3e38
+"""Lengths of vectors that need no closer look: single precision goes from 1e-45 to 3.4e38."""
 FEEDBACK_VARIABLE = "MEMORY_FEEDBACK_RERANK"
 
 
@@ -198,9 +201,16 @@ def _checked_balance(value: object, mode: str) -> float | None:
 def _checked_vector(vector: object) -> Sequence[float]:
     if isinstance(vector, str | bytes | Mapping) or not isinstance(vector, Iterable):
         raise InvalidInput(f"vector must be a sequence of numbers, got {type(vector).__name__}")
-    numbers = numbers_of(vector)
+    numbers = list(vector)
+    try:
+        length = math.hypot(*numbers)
+    except (TypeError, ValueError, OverflowError):
+        length = math.nan
+    if _SHORT <= length <= _LONG:
+        # No number is longer than that, and one is not much shorter: all are finite in single precision as well, and not all of them 0.
+        return numbers
     packed(numbers)
-    return numbers
+    return [float(number) for number in numbers]
 
 
 def _checked_number(value: object, name: str, least: float, most: float) -> float | None:

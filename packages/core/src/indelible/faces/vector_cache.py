@@ -27,8 +27,22 @@ DECIMALS = 6
 """Of a cosine."""
 MAX_BYTES = 256 << 20
 NEVER = (1 << 63) - 1
+_LEAST_ROOM = 64
 _UNIT_WITHIN = 1e-6
 """How far the length of a unit vector in float32 may be from 1."""
+
+
+@dataclass(slots=True)
+class Room:
+    """An array with more rows than are used: a new one for every few records that are added would cost more than all else.
+
+    Attributes:
+        rows: the array.
+        used: how many of its rows, from the first on.
+    """
+
+    rows: Matrix
+    used: int
 
 
 @dataclass(slots=True)
@@ -54,10 +68,16 @@ class Vectors:
     unchecked: bool = False
     by_version: Integers | None = None
     """Places in the order of versions, once somebody asks."""
+    first_end: int | None = None
+    """When the first record expires, once somebody asks."""
+    estimated: tuple[Matrix, Matrix] | None = None
+    """The last query, and what it was estimated to be like."""
+    room: Room | None = None
+    """Where ``rows`` lie, if there is room for more behind them."""
 
     @property
     def nbytes(self) -> int:
-        return int(self.rows.nbytes) + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
+        return int(self.rows.nbytes if self.room is None else self.room.rows.nbytes) + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
 
     @property
     def is_due(self) -> bool:
@@ -67,7 +87,9 @@ class Vectors:
     @property
     def soonest(self) -> int:
         """When the first record expires."""
-        return int(self.expires.min(initial=NEVER))
+        if self.first_end is None:
+            self.first_end = int(self.expires.min(initial=NEVER))
+        return self.first_end
 
     def records_at(self, places: Integers) -> list[bytes]:
         """The records at some places."""
@@ -117,8 +139,13 @@ class Vectors:
         """
         import numpy as np
 
-        product = self.rows @ query
-        best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
+        last = self.estimated
+        if last is not None and last[0] is query:  # hybrid recall asks twice
+            best = last[1]
+        else:
+            product = self.rows.dot(query)
+            best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
+            self.estimated = query, best
         return best, 2.25 * len(query) * 2.0**-24 + 10.0**-DECIMALS
 
     def cosines(self, query: Matrix, chosen: Integers) -> tuple[Floats, Integers]:
@@ -146,12 +173,14 @@ class Vectors:
     def _possible(self, query: Matrix, chosen: Integers, most: int) -> Integers:
         """Those of some records that may be among the nearest: what lies further below the last that is wanted than both may be off cannot
         come before it."""
-        import numpy as np
-
         estimates, error = self.estimates(query)
         best = estimates if len(chosen) == len(estimates) else estimates[chosen]
-        last = np.partition(best, len(best) - most)[len(best) - most] if most else np.inf
-        return chosen[best >= last - 2 * error]
+        if not most:
+            return chosen[:0]
+        ordered = best.copy()
+        ordered.partition(len(best) - most)
+        possible: Integers = chosen[best >= ordered[len(best) - most] - 2 * error]
+        return possible
 
 
 def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
@@ -242,13 +271,22 @@ def _continued(kept: Vectors, new: Vectors) -> Vectors:
     """One after the other: new records' ids are greater than all before them, unless they come from elsewhere."""
     import numpy as np
 
+    start, end = len(kept.rows), len(kept.rows) + len(new.rows)
+    room = kept.room
+    if room is None or room.used != start or end > len(room.rows):
+        room = Room(np.empty((end + end // 8 + _LEAST_ROOM, kept.rows.shape[1]), np.float32), start)
+        room.rows[:start] = kept.rows
+    # Whoever goes on reading what there was does not see these rows.
+    room.rows[start:end] = new.rows
+    room.used = end
     return Vectors(
-        rows=np.concatenate((kept.rows, new.rows)),
+        rows=room.rows[:end],
         starts=np.concatenate((kept.starts, new.starts + len(kept.rows))),
         parts=kept.parts + new.parts,
         records=kept.records + new.records,
         versions=np.concatenate((kept.versions, new.versions)),
         expires=np.concatenate((kept.expires, new.expires)),
+        room=room,
     )
 
 

@@ -301,13 +301,7 @@ class Bm25:
         return score
 
     def parts(self, number: int, counts: Floats, lengths: Floats) -> Floats:
-        """What one term adds to the scores of documents that hold it: the same to the last bit as in ``score``, step by step.
-
-        Args:
-            number: of the term.
-            counts: how often each holds it.
-            lengths: words of each.
-        """
+        """What the term of a number adds to the scores of documents of these lengths that hold it so often, step by step as ``score``."""
         relative = lengths / self.average_length if self.average_length > 0 else 1.0
         held_back = self.k1 * (1.0 - self.b + self.b * relative)
         return self.idf[number] * counts * (self.k1 + 1.0) / (counts + held_back)

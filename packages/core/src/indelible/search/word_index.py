@@ -81,7 +81,7 @@ class WordIndex:
         # Documents have places, from 0 on without a gap, by which all that is known of them lies in arrays: when one goes, the last takes
         # its place.
         self._places: dict[int, int] = {}
-        self._numbers = array("q")
+        self._numbers, self._lengths, self._expires = array("q"), array("d"), array("q")
         self._postings: dict[str, dict[int, int]] = {}
         # Once there is a question by stems: looking up the stems of all words costs far more than a question does.
         self._by_stem: dict[str, dict[str, None]] | None = None
@@ -95,6 +95,8 @@ class WordIndex:
         split = words.split(" ")
         place = self._places[document] = len(self._numbers)
         self._numbers.append(document)
+        self._lengths.append(len(split))
+        self._expires.append(_NEVER if expires is None else expires)
         self.documents[document] = Document(words, len(split), expires)
         self.size += len(split)
         self.characters += len(words)
@@ -188,12 +190,8 @@ class WordIndex:
         import numpy as np
 
         if self._table is None:
-            about = [self.documents[number] for number in self._numbers]
-            self._table = _Table(
-                np.array(self._numbers, np.int64),
-                np.array([document.length for document in about], np.float64),
-                np.array([_NEVER if document.expires is None else document.expires for document in about], np.int64),
-            )
+            # Copies: an array that somebody looks into cannot grow.
+            self._table = _Table(np.array(self._numbers), np.array(self._lengths), np.array(self._expires))
         return self._table
 
     def _column(
@@ -266,10 +264,10 @@ class WordIndex:
 
     def _move_last_to(self, place: int) -> None:
         last = len(self._numbers) - 1
-        moved = self._numbers.pop()
+        moved, length, expires = self._numbers.pop(), self._lengths.pop(), self._expires.pop()
         if place == last:
             return
-        self._numbers[place] = moved
+        self._numbers[place], self._lengths[place], self._expires[place] = moved, length, expires
         self._places[moved] = place
         words = dict.fromkeys(self.documents[moved].words.split(" "))
         for word in words:
