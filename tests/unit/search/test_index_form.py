@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indelible.search.keyword import STEM_MARK, KeywordQuery, find_tokens, index_stems, index_tokens, parse_query, rank
+from indelible.search.keyword import STEM_MARK, KeywordQuery, find_tokens, index_stems, index_tokens, index_words, parse_query, rank
 from indelible.search.normalise import stem, tokens
 
 WORDS = (
@@ -90,3 +90,11 @@ def test_a_stem_that_is_another_word_is_not_taken_for_it() -> None:
         assert find_tokens(parse_query(word, stemmed=True)) == (((STEM_MARK + stem(word),),),)
     for word in settled:
         assert find_tokens(parse_query(word, stemmed=True)) == (((stem(word),), (STEM_MARK + stem(word),)),)
+
+
+@given(text=st.one_of(TEXTS, st.text(), st.text(alphabet="ing sedx", max_size=60), st.just("word" * 20)))
+def test_both_forms_at_once_are_those_made_one_by_one(text: str) -> None:
+    words = tokens(text)
+    marked = [STEM_MARK + stem(word) for word in words if stem(word) != word]
+    assert index_words(text) == (" ".join(words), " ".join(dict.fromkeys(marked)))
+    assert index_words(text) == (index_tokens(text), index_stems(text))  # also of words that have been met

@@ -14,7 +14,7 @@ from indelible.faces.arguments import When
 from indelible.faces.filter_cache import FilterCache
 from indelible.faces.vector_cache import VectorCache
 from indelible.faces.word_cache import WordCache
-from indelible.search.keyword import index_stems, index_tokens
+from indelible.search.keyword import index_words
 from indelible.search.normalise import NORMALISER_VERSION
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class TextIndexer:
     version = NORMALISER_VERSION
 
     def index(self, text: str) -> tuple[str, str]:
-        return index_tokens(text), index_stems(text)
+        return index_words(text)
 
 
 def check_sources(clock: object, new_id: object) -> Clock:

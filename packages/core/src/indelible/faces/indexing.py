@@ -49,6 +49,11 @@ def _model_name(space: Space, identity: str) -> str:
     return json.dumps([*space, identity], separators=(",", ":"))
 
 
+@lru_cache(maxsize=256)
+def _space(stored: str) -> Space:
+    return Space(*json.loads(stored))
+
+
 class Indexing:
     """Makes the vectors of one collection.
 
@@ -110,7 +115,7 @@ class Indexing:
         stored = self._engine.backend.setting(SPACE_SETTING, namespace=namespace if self._home is None else self._home)
         if stored is None:
             return None
-        there = Space(*json.loads(stored))
+        there = _space(stored)
         if there != space:
             raise EmbedderMismatch(
                 f"the vectors here were made in the space {there.name!r} ({there.dim} dimensions), not {space.name!r} ({space.dim}): "
@@ -124,7 +129,7 @@ class Indexing:
         for namespace in namespaces:
             for length in range(len(above) + 1, len(namespace) + 1):
                 stored = self._engine.backend.setting(SPACE_SETTING, namespace=namespace[:length])
-                if stored is not None and Space(*json.loads(stored)) != self.space():
+                if stored is not None and _space(stored) != self.space():
                     found.add(namespace)
         return found
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from indelible.errors import InvalidInput
 from indelible.search.arguments import shown
-from indelible.search.normalise import STOP_WORDS, is_unspaced, runs, stem, tokens
+from indelible.search.normalise import MAX_STEMMED_LENGTH, STOP_WORDS, is_unspaced, runs, stem, tokens
 
 Match = Literal["all", "any"]
 Scoring = Literal["tf", "bm25"]
@@ -118,12 +118,32 @@ def index_tokens(text: str) -> str:
 
 def index_stems(text: str) -> str:
     """The marked stems of those words of a text that differ from their stem, distinct, in order of first occurrence."""
-    return " ".join(_marked_stems(tokens(text)))
+    return index_words(text)[1]
 
 
-def _marked_stems(words: Iterable[str]) -> Iterable[str]:
-    stems = ((word, stem(word)) for word in dict.fromkeys(words))
-    return dict.fromkeys(STEM_MARK + stemmed for word, stemmed in stems if stemmed != word)
+def index_words(text: str) -> tuple[str, str]:
+    """``index_tokens`` and ``index_stems`` of a text that is cut only once."""
+    words = tokens(text)
+    marks = dict.fromkeys(map(_marks.__getitem__, words))
+    marks.pop("", None)
+    return " ".join(words), " ".join(marks)
+
+
+class _Marks(dict[str, str]):
+    """The marked stem of each word, ``""`` for one that is its own stem: worked out when a word is first met, since every write asks."""
+
+    def __missing__(self, word: str) -> str:
+        stemmed = stem(word)
+        mark = "" if stemmed == word else STEM_MARK + stemmed
+        if len(word) <= MAX_STEMMED_LENGTH:
+            if len(self) >= _MAX_MARKS:
+                self.clear()
+            self[word] = mark
+        return mark
+
+
+_MAX_MARKS = 65_536
+_marks = _Marks()
 
 
 def find_tokens(query: KeywordQuery) -> tuple[tuple[Phrase, ...], ...]:
