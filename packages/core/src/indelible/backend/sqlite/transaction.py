@@ -29,6 +29,16 @@ def namespace_labels(text: str) -> Namespace:
     return tuple(text.split(LABEL_END)[:-1])
 
 
+_StateRow = tuple[bytearray | None, int, int, int, int, int, str | None, str | None, int, int, int, int | None]
+_SLICE = 5
+OP_TEXTS = {op: op.value for op in Op}
+
+
+def blob(data: bytes | None) -> bytearray | None:
+    """Bytes in the form that the driver binds at once; with ``bytes`` it asks around for an adapter, which takes four times as long."""
+    return None if data is None else bytearray(data)
+
+
 class SliceNames:
     """Namespaces and scopes by slice id. Ids are never reused, so what was read once stays true; the last ones are remembered."""
 
@@ -182,9 +192,15 @@ class Transaction:
         txn = planned[-1].version
         self._insert(
             "add_event",
-            [(e.version, txn, recorded_at, device_id, e.seq, e.clock, e.op, e.record, e.commitment, e.expires_at, e.hash) for e in planned],
-        )
-        self._insert("add_payload", [(e.version, e.salt, e.body) for e in planned if e.body is not None])
+            [
+                (
+                    e.version, txn, recorded_at, device_id, e.seq, e.clock, OP_TEXTS[e.op], blob(e.record), blob(e.commitment),
+                    e.expires_at, blob(e.hash),
+                )
+                for e in planned
+            ],
+        )  # fmt: skip
+        self._insert("add_payload", [(e.version, blob(e.salt), e.body) for e in planned if e.body is not None])
         self._project(planned)
 
     def _insert(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -196,19 +212,19 @@ class Transaction:
 
     def _project(self, planned: Sequence[Planned]) -> None:
         # Runs of new records need no lookup and go in together; everything else is applied in order.
-        fresh: list[Standing] = []
+        fresh: list[Planned] = []
         changed: list[bytes] = []
         for event in planned:
-            if event.is_new:
-                if event.body is not None and '"context":' in event.body:
-                    # Its index text takes in records of this very transaction.
-                    self.add_states(fresh)
-                    fresh = []
-                fresh.append(event.opens[0])
-                self._write_extras(event)
+            # What has a context takes into its index text records that may be of this very transaction.
+            if event.is_new and not (event.body is not None and '"context":' in event.body):
+                fresh.append(event)
                 continue
-            self.add_states(fresh)
+            self._begin(fresh)
             fresh = []
+            if event.is_new:
+                self._write_extras(event)
+                self.add_states(event.opens)
+                continue
             for standing in event.opens:
                 self.connection.execute(self._sql["close_state"], (event.version, standing.record))
             self.add_states(event.opens)
@@ -221,9 +237,28 @@ class Transaction:
             self._write_extras(event)
             if event.op is Op.PURGE:
                 self.destroy(event.record)
-        self.add_states(fresh)
+        self._begin(fresh)
         if changed:
             self.documents.refresh(changed)
+
+    def _begin(self, events: Sequence[Planned]) -> None:
+        """Write the views of new records, all rows of a table at once."""
+        if not events:
+            return
+        states, retries, vectors = [], [], []
+        for event in events:
+            standing = event.opens[0]
+            row = self._state_row(standing)
+            states.append(row)
+            if event.idempotency_key is not None:
+                retries.append((row[_SLICE], event.idempotency_key, event.version, event.record))
+            for vector in event.vectors or ():
+                vectors.append((event.version, vector.part, self.model_id(vector.model), blob(vector.data)))
+            if event.body is not None:
+                self.documents.index(event.version, event.record, row[_SLICE], event.body, event.version)
+        self._insert("add_state", states)
+        self._insert("add_retry", retries)
+        self._insert("add_vector", vectors)
 
     def _write_extras(self, event: Planned) -> None:
         if event.idempotency_key is not None:
@@ -247,14 +282,15 @@ class Transaction:
         """Open rows of the state view."""
         self._insert("add_state", [self._state_row(standing) for standing in standings])
 
-    def _state_row(self, s: Standing) -> tuple[object, ...]:
-        slice_id = self.slice_id(s.namespace, s.scope)
+    def _state_row(self, s: Standing) -> _StateRow:
+        slice_id = self._slices.get((s.namespace, s.scope)) or self.slice_id(s.namespace, s.scope)
         return (
-            s.record, s.live_from, s.live_to, s.version, s.version, slice_id, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at
+            blob(s.record), s.live_from, s.live_to, s.version, s.version, slice_id, s.key, s.parent, 1 if s.visible else 0, s.created,
+            s.updated, s.expires_at,
         )  # fmt: skip
 
     def add_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
-        self._insert("add_vector", [(doc, vector.part, self.model_id(vector.model), vector.data) for doc, vector in vectors])
+        self._insert("add_vector", [(doc, vector.part, self.model_id(vector.model), blob(vector.data)) for doc, vector in vectors])
 
     # Destroying
 
