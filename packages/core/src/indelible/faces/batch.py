@@ -14,6 +14,7 @@ from indelible.base.plan import Draft, Twins
 from indelible.base.record import Namespace, Part, Scope, ScopeFilter
 from indelible.errors import InvalidInput
 from indelible.faces.engine import Engine, TextIndexer
+from indelible.faces.scoping import check_filter, writing_scope
 
 MAX_WORDS = 64
 """So many words of a text find what may be the same; the texts themselves are compared."""
@@ -57,12 +58,23 @@ class Batch:
         self.items: list[Prepared] = []
         self._engine = engine
         self._namespace = namespace
-        self.scopes: dict[tuple[object, ...], Scope] = {}
-        """The scopes that the arguments of its facts came to."""
+        # What the arguments of its facts came to: checked once, and so is what the environment adds.
+        self._scopes: dict[tuple[Any, ...], Scope] = {}
         self._looked_up: dict[tuple[Scope, str], tuple[Twins, str | None]] = {}
         # Who says a text first; known once somebody asks, which in most batches nobody does.
         self._first: dict[tuple[Scope, str], Prepared] | None = None
         self._keys: dict[Scope, dict[str, str]] = {}
+
+    def scope(self, given: tuple[Any, ...], within: ScopeFilter, *, required: bool) -> Scope:
+        """Whose a fact is, from the four arguments that say so; see ``writing_scope``."""
+        try:
+            known = self._scopes.get(given)
+        except TypeError:  # what cannot be hashed is refused below
+            known = None
+        if known is None:
+            known = writing_scope(within, check_filter(*given), required=required)
+            self._scopes[given] = known
+        return known
 
     def add(self, item: Prepared, *, unique: bool) -> None:
         """Take in a fact; a unique one will stand for an older one with the very same text, in the store or in this batch."""

@@ -22,7 +22,6 @@ from indelible.faces.contexts import context_parts, context_texts
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
 from indelible.faces.memory import check_key
-from indelible.faces.scoping import check_filter, writing_scope
 from indelible.faces.turns import turn_item
 
 EMBED_CHUNK = 256
@@ -167,7 +166,8 @@ class FactWrites(FactReads):
             raise InvalidInput(f"remember has no argument {min(map(str, unknown))!r}: it takes {', '.join(sorted(_ARGUMENTS))}")
         get = item.get
         content = check_content(get("content"))
-        scope = self._scope_of(batch, (get("agent_id"), get("user_id"), get("org_id"), get("workspace_id")))
+        whose = get("agent_id"), get("user_id"), get("org_id"), get("workspace_id")
+        scope = batch.scope(whose, self._within, required=self._require_scope)
         fields = state_fields(
             content=content,
             metadata=get("metadata"),
@@ -193,17 +193,6 @@ class FactWrites(FactReads):
         prepared = Prepared(draft, content, context_parts(content, context) if context else ())
         batch.add(prepared, unique=bool(get("dedup")))
         return prepared
-
-    def _scope_of(self, batch: Batch, given: tuple[Any, ...]) -> Scope:
-        """Whose a fact is; what the environment adds is read once for a batch."""
-        try:
-            known = batch.scopes.get(given)
-        except TypeError:  # what cannot be hashed is refused below
-            known = None
-        if known is None:
-            known = writing_scope(self._within, check_filter(*given), required=self._require_scope)
-            batch.scopes[given] = known
-        return known
 
     def _under_key(self, scope: Scope, key: str) -> bytes | None:
         """The record that holds a key of a scope."""

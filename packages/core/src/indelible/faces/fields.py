@@ -28,7 +28,6 @@ from indelible.search.arguments import shown
 MAX_PARTS = 4096
 MAX_CONTEXT = 64
 _EMPTY_OBJECT = "{}"
-_NOTHING: Mapping[str, Any] = {}
 
 
 def check_content(content: object, *, empty: bool = False) -> str:
@@ -198,14 +197,21 @@ def record_from_fields(standing: Standing, content: str, fields: Fields) -> Reco
         fields: the payload's fields beside those that say where the record belongs, all of them, none of them null.
     """
     created = datetime_from_us(standing.created)
-    read = {name: loads(text) for name, text in fields.items() if name != "content"} if len(fields) > ("content" in fields) else _NOTHING
+    updated = created if standing.updated == standing.created else datetime_from_us(standing.updated)
+    expires_at = None if standing.expires_at is None else datetime_from_ms(standing.expires_at)
+    if len(fields) == ("content" in fields):
+        return Record(
+            id_text(standing.record), standing.version, content, created, updated, created, {}, None, standing.namespace, standing.scope,
+            standing.key, None, None, expires_at,
+        )  # fmt: skip
+    read = {name: loads(text) for name, text in fields.items() if name != "content"}
     occurred_at = read.get("occurred_at")
     return Record(
         id=id_text(standing.record),
         version=standing.version,
         content=content,
         created_at=created,
-        updated_at=created if standing.updated == standing.created else datetime_from_us(standing.updated),
+        updated_at=updated,
         occurred_at=created if occurred_at is None else datetime_from_ms(occurred_at),
         metadata=read.get("metadata") or {},
         value=read.get("value"),
@@ -214,7 +220,7 @@ def record_from_fields(standing: Standing, content: str, fields: Fields) -> Reco
         key=standing.key,
         source=read.get("source"),
         parent=read.get("parent"),
-        expires_at=None if standing.expires_at is None else datetime_from_ms(standing.expires_at),
+        expires_at=expires_at,
         context=tuple(read.get("context", ())),
         parts=tuple(Part(part["name"], part["text"]) for part in read.get("parts", ())),
     )

@@ -231,7 +231,7 @@ class SqliteBackend(SqliteReads):
         return None if row is None else str(row[0])
 
     def _setting_at_hand(self, entry: str) -> tuple[bool, str | None]:
-        """A setting as the writer's connection knows it, if that is free: every write asks for one, and a reader would have to read anew."""
+        """A setting as the writer's connection knows it, if that is free: every write asks, and a reader would have to read anew."""
         connections, lock = self._connections, self._connections.lock
         if self._known is None or lock.in_use:
             return False, None

@@ -139,10 +139,10 @@ class WriterLock:
                 _unlock(self._file)
                 self._may_hold_file = False
             self._owner = None
-        try:  # noqa: SIM105  # suppress() takes longer than the lock, and every write comes here
+        try:
             self._threads.release()
         except RuntimeError:  # not ours, or not any more
-            pass
+            return
 
     def _lock_file(self, path: str, deadline: float) -> None:
         if self._file is None:

@@ -29,14 +29,7 @@ def namespace_labels(text: str) -> Namespace:
     return tuple(text.split(LABEL_END)[:-1])
 
 
-_StateRow = tuple[bytearray | None, int, int, int, int, int, str | None, str | None, int, int, int, int | None]
-_SLICE = 5
-OP_TEXTS = {op: op.value for op in Op}
-
-
-def blob(data: bytes | None) -> bytearray | None:
-    """Bytes in the form that the driver binds at once; with ``bytes`` it asks around for an adapter, which takes four times as long."""
-    return None if data is None else bytearray(data)
+_OP_TEXTS = {op: op.value for op in Op}
 
 
 class SliceNames:
@@ -171,7 +164,7 @@ class Transaction:
         return slice_id
 
     def slice_id(self, namespace: Namespace, scope: Scope) -> int:
-        found = self.find_slice(namespace, scope)
+        found = self._slices.get((namespace, scope)) or self.find_slice(namespace, scope)
         if found is None:
             cursor = self.connection.execute(self._sql["add_slice"], (namespace_text(namespace), *scope))
             found = self._remember(namespace, scope, int(cursor.lastrowid or 0))
@@ -187,6 +180,8 @@ class Transaction:
 
     # Writing planned events
 
+    # Bytes are bound as bytearrays: for these the driver does not ask around for an adapter, which takes four times as long.
+
     def write(self, planned: Sequence[Planned], device_id: int, recorded_at: int) -> None:
         """Write the events of this transaction and bring every view up to them."""
         txn = planned[-1].version
@@ -194,13 +189,13 @@ class Transaction:
             "add_event",
             [
                 (
-                    e.version, txn, recorded_at, device_id, e.seq, e.clock, OP_TEXTS[e.op], blob(e.record), blob(e.commitment),
-                    e.expires_at, blob(e.hash),
+                    e.version, txn, recorded_at, device_id, e.seq, e.clock, _OP_TEXTS[e.op], bytearray(e.record),
+                    None if e.commitment is None else bytearray(e.commitment), e.expires_at, bytearray(e.hash),
                 )
                 for e in planned
             ],
         )  # fmt: skip
-        self._insert("add_payload", [(e.version, blob(e.salt), e.body) for e in planned if e.body is not None])
+        self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in planned if e.salt is not None])
         self._project(planned)
 
     def _insert(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -248,14 +243,14 @@ class Transaction:
         states, retries, vectors = [], [], []
         for event in events:
             standing = event.opens[0]
-            row = self._state_row(standing)
-            states.append(row)
+            slice_id = self.slice_id(standing.namespace, standing.scope)
+            states.append(self._state_row(standing, slice_id))
             if event.idempotency_key is not None:
-                retries.append((row[_SLICE], event.idempotency_key, event.version, event.record))
-            for vector in event.vectors or ():
-                vectors.append((event.version, vector.part, self.model_id(vector.model), blob(vector.data)))
+                retries.append((slice_id, event.idempotency_key, event.version, event.record))
+            if event.vectors:
+                vectors += [(event.version, part, self.model_id(model), bytearray(data)) for part, model, data in event.vectors]
             if event.body is not None:
-                self.documents.index(event.version, event.record, row[_SLICE], event.body, event.version)
+                self.documents.index(event.version, event.record, slice_id, event.body, event.version)
         self._insert("add_state", states)
         self._insert("add_retry", retries)
         self._insert("add_vector", vectors)
@@ -280,17 +275,16 @@ class Transaction:
 
     def add_states(self, standings: Iterable[Standing]) -> None:
         """Open rows of the state view."""
-        self._insert("add_state", [self._state_row(standing) for standing in standings])
+        self._insert("add_state", [self._state_row(s, self.slice_id(s.namespace, s.scope)) for s in standings])
 
-    def _state_row(self, s: Standing) -> _StateRow:
-        slice_id = self._slices.get((s.namespace, s.scope)) or self.slice_id(s.namespace, s.scope)
+    def _state_row(self, s: Standing, slice_id: int) -> tuple[object, ...]:
         return (
-            blob(s.record), s.live_from, s.live_to, s.version, s.version, slice_id, s.key, s.parent, 1 if s.visible else 0, s.created,
+            bytearray(s.record), s.live_from, s.live_to, s.version, s.version, slice_id, s.key, s.parent, 1 if s.visible else 0, s.created,
             s.updated, s.expires_at,
         )  # fmt: skip
 
     def add_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
-        self._insert("add_vector", [(doc, vector.part, self.model_id(vector.model), blob(vector.data)) for doc, vector in vectors])
+        self._insert("add_vector", [(doc, vector.part, self.model_id(vector.model), bytearray(vector.data)) for doc, vector in vectors])
 
     # Destroying
 
