@@ -127,7 +127,9 @@ def test_records_written_together_do_not_share_what_can_be_changed(store: Memory
     made = store.remember_many(["a", "b", "c"], metadata={"list": []})
     made[1].metadata["list"].append(1)
     assert [record.metadata for record in made] == [{"list": []}, {"list": [1]}, {"list": []}]
-    assert store.get(made[1].id).metadata == {"list": []}
+    kept = store.get(made[1].id)
+    assert kept is not None
+    assert kept.metadata == {"list": []}
 
 
 @pytest.mark.parametrize("bad", ["", " ", "a\0b", "\ud800", 5, None])
