@@ -58,7 +58,9 @@ def test_bad_texts_are_refused(texts: Any) -> None:
         MODEL.embed_documents(texts)
 
 
-@given(texts=st.lists(st.lists(st.sampled_from(["tea", "milk", "Ünï", "one", "two", "!"]), max_size=6).map(" ".join), min_size=1, max_size=6))
+@given(
+    texts=st.lists(st.lists(st.sampled_from(["tea", "milk", "Ünï", "one", "two", "!"]), max_size=6).map(" ".join), min_size=1, max_size=6)
+)
 def test_words_that_were_met_before_count_the_same(texts: list[str]) -> None:
     """Whatever an embedder has kept of earlier texts: one that can keep a single word, and one that is new."""
     small = HashEmbedder(8)
