@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import InvalidInput, MemoryStore, Part
+from indelible import InvalidInput, MemoryStore, ModelError, Part
 from indelible.base.canonical import dumps, loads
 from indelible.base.clock import datetime_from_us
 from indelible.base.event import compose_body
@@ -148,7 +148,29 @@ def test_vectors_are_brought_to_unit_length_as_numpys_norm_does(table: list[list
     rows = rows / np.abs(rows).max(axis=1, keepdims=True)
     expected = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     assert unit_vectors(table, count=len(table), dim=3, name="test").tobytes() == expected.tobytes()
-    assert unit_vectors(np.array(table), count=len(table), dim=3, name="test").tobytes() == expected.tobytes()
+    made = unit_vectors(np.array(table), count=len(table), dim=3, name="test")
+    assert made.tobytes() == expected.tobytes()
+    again = unit_vectors(made, count=len(table), dim=3, name="test")
+    assert np.abs(np.linalg.norm(again.astype(np.float64), axis=1) - 1).max() < 3e-7
+    assert np.abs(again - made).max() < 2e-7
+
+
+def test_vectors_of_unit_length_are_taken_as_they_are_but_not_shared() -> None:
+    theirs = unit_vectors(np.random.default_rng(1).normal(size=(300, 384)), count=300, dim=384, name="test")
+    ours = unit_vectors(theirs, count=300, dim=384, name="test")
+    assert ours.tobytes() == theirs.tobytes()
+    theirs[:] = 0
+    assert ours.any(axis=1).all()
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan"), float("inf"), 1.00001])
+def test_vectors_of_any_other_length_are_not(number: float) -> None:
+    table = np.array([[1.0, 0.0], [number, 0.0]], dtype=np.float32)
+    if number == 1.00001:
+        assert unit_vectors(table, count=2, dim=2, name="test").tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    else:
+        with pytest.raises(ModelError, match="for text 1 of 2"):
+            unit_vectors(table, count=2, dim=2, name="test")
 
 
 # What a process remembers of the settings of its file

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Table = NDArray[Any]
 
 
+_NEAR = 5e-7
+"""How far the square of a length may be from 1: what rounding to float32 leaves of a vector of unit length stays well below."""
+
+
 def checked_text(text: object) -> str:
     """Give the text back.
 
@@ -64,6 +68,11 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
         due = "at least one" if dim is None else str(dim)
         raise ModelError(f"embedder {name} returned vectors of {table.shape[1]} numbers, {due} were due")
     rows = table.astype(np.float64)
+    if table.dtype == np.float32:
+        # Many models give unit vectors already. Not finite or zero ones are not near to 1 either.
+        off = np.abs(np.add.reduce(rows * rows, axis=1) - 1.0)
+        if np.logical_and.reduce(off <= _NEAR):
+            return np.array(table, dtype=np.float32)
     # The plain ufuncs, since every write of a fact comes here: the methods and norm() take several times as long for one row.
     peaks = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0.0)
     if not np.logical_and.reduce(np.isfinite(peaks), axis=None):
