@@ -56,6 +56,8 @@ class Planner:
         self._version, self._clock, self._seq, self._previous = head.version, head.clock, head.seq, head.hash
         self.recorded_at = max(head.recorded_at, now_us // 1000)
         self.planned: list[Planned] = []
+        self.purges = False
+        """Whether something is to be destroyed."""
         self._salts: list[bytes] = []
         self._salts_at_once = 1
 
@@ -135,7 +137,9 @@ class Planner:
         if draft.idempotency_key is not None:
             fields["idempotency_key"] = dumps(draft.idempotency_key)
         expires_at = None if isinstance(draft.expires_at, Unset) else draft.expires_at
-        vectors, stale = self._fresh_vectors(draft, draft.record if found is None else found.record, namespace, scope, fields)
+        vectors, stale = draft.vectors or (), False
+        if draft.context is not None:
+            vectors, stale = self._fresh_vectors(draft, draft.record if found is None else found.record, namespace, scope, fields)
         written = self._write_state(
             Op.REVISE if goes_on else Op.REMEMBER,
             found,
@@ -242,6 +246,7 @@ class Planner:
             return NOTHING
         if _stands_otherwise(draft.chosen, found):
             return Written(found.record, found.version, False, found, stale=True)
+        self.purges = True
         victims = [found]
         if found.slot is not None:
             # Another device's record under the same key would otherwise come to light again.

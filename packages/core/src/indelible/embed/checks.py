@@ -70,8 +70,11 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
     rows = table.astype(np.float64)
     if table.dtype == np.float32:
         # Many models give unit vectors already. Not finite or zero ones are not near to 1 either.
-        off = np.abs(np.add.reduce(rows * rows, axis=1) - 1.0)
-        if np.logical_and.reduce(off <= _NEAR):
+        if count == 1:
+            near = abs(float(np.vdot(rows, rows)) - 1.0) <= _NEAR
+        else:
+            near = bool(np.logical_and.reduce(np.abs(np.add.reduce(rows * rows, axis=1) - 1.0) <= _NEAR))
+        if near:
             return np.array(table, dtype=np.float32)
     # The plain ufuncs, since every write of a fact comes here: the methods and norm() take several times as long for one row.
     peaks = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0.0)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from indelible.backend.interface import (
     CacheEntry,
@@ -35,7 +36,7 @@ from indelible.backend.sqlite.upkeep import (
     vacuum,
 )
 from indelible.base.clock import Clock, SystemClock
-from indelible.base.event import Event, Op
+from indelible.base.event import Event
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
 from indelible.base.plan import CONTEXT_PART, Draft, Head, PartVector, Planner, Written, plan_all
 from indelible.base.record import Namespace
@@ -43,6 +44,8 @@ from indelible.errors import IntegrityFailure
 
 _MEMORY_PLACE = "memory"
 _MAX_SETTINGS = 1000
+_IS_CHANGED = itemgetter(Written._fields.index("changed"))
+_IS_STALE = itemgetter(Written._fields.index("stale"))
 
 NORMALISER = "normaliser"
 """Under which name a store keeps the version of the normaliser that made its index."""
@@ -130,18 +133,17 @@ class SqliteBackend(SqliteReads):
             if known.continues is not None:
                 planner.plan_device(known.continues)
             written = plan_all(planner, drafts)
-            purged = any(event.op is Op.PURGE for event in planner.planned)
-            if any(outcome.changed for outcome in written):
+            if any(map(_IS_CHANGED, written)):
                 if known.continues is not None:
                     connection.execute(queries()["delete_meta"], ("continues",))
                 known.transaction.write(planner.planned, known.device_id, planner.recorded_at)
                 known.head, known.continues = planner.head, None
-            if purged:
+            if planner.purges:
                 known.settings.clear()
                 known.transaction.finish_purge()
-            elif any(outcome.changed and outcome.stale for outcome in written):
+            elif any(map(_IS_STALE, written)) and any(outcome.changed and outcome.stale for outcome in written):
                 known.transaction.raise_epoch()
-        if purged:
+        if planner.purges:
             self._wipe()
         return written
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from indelible.backend.interface import Indexer
@@ -21,6 +22,7 @@ LABEL_END = "\x1f"
 """Ends each label of a namespace in its column; labels cannot hold it, so a prefix of labels is a prefix of text."""
 
 
+@lru_cache(maxsize=1024)
 def namespace_text(namespace: Namespace) -> str:
     return "".join(label + LABEL_END for label in namespace)
 
