@@ -223,13 +223,13 @@ class Followed(ReferenceBackend):
     def __init__(self, clock: FakeClock, medium: Medium) -> None:
         super().__init__(medium, clock=clock, new_id=SequentialIds())
         self.clock = clock
-        self.rows: dict[bytes, list[Standing]] = {}
+        self.followed_rows: dict[bytes, list[Standing]] = {}
         for row in View(medium.log).rows:
-            self.rows.setdefault(row.record, []).append(row)
+            self.followed_rows.setdefault(row.record, []).append(row)
 
     def _write(self, planner: Planner, head: Head) -> None:
         super()._write(planner, head)
-        followed(self.rows, planner.planned)
+        followed(self.followed_rows, planner.planned)
 
 
 Script = list[tuple[int, list[Step]]]
@@ -253,7 +253,7 @@ def test_the_rows_a_planner_opens_are_those_of_the_definition(here: Script, ther
     backend.ingest(other.events())
     backend = Followed(clock, medium)
     played(then, Writer(backend, clock, seen=[row.record for row in backend.medium.view().rows]))
-    assert {row for own in backend.rows.values() for row in own} == set(backend.medium.view().rows)
+    assert {row for own in backend.followed_rows.values() for row in own} == set(backend.medium.view().rows)
 
 
 def test_the_definition_needs_nothing_of_the_planner() -> None:

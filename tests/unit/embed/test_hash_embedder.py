@@ -56,3 +56,21 @@ def test_bad_sizes_are_refused(dim: Any) -> None:
 def test_bad_texts_are_refused(texts: Any) -> None:
     with pytest.raises(InvalidInput):
         MODEL.embed_documents(texts)
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from(["tea", "milk", "Ünï", "one", "two", "!"]), max_size=6).map(" ".join), min_size=1, max_size=6)
+)
+def test_words_that_were_met_before_count_the_same(texts: list[str]) -> None:
+    """Whatever an embedder has kept of earlier texts: one that can keep a single word, and one that is new."""
+    small = HashEmbedder(8)
+    small._most_known = 1
+    for text in texts:
+        assert small.embed_query(text).tobytes() == HashEmbedder(8).embed_query(text).tobytes()
+    assert small.embed_documents(texts).tobytes() == HashEmbedder(8).embed_documents(texts).tobytes()
+
+
+def test_what_is_kept_of_words_is_bounded() -> None:
+    large = HashEmbedder(1 << 18)
+    large.embed_documents(["one two"])
+    assert len(large._known) == 1

@@ -89,3 +89,10 @@ def test_a_stem_that_is_another_word_is_not_taken_for_it() -> None:
         assert find_tokens(parse_query(word, stemmed=True)) == (((STEM_MARK + stem(word),),),)
     for word in settled:
         assert find_tokens(parse_query(word, stemmed=True)) == (((stem(word),), (STEM_MARK + stem(word),)),)
+
+
+@given(text=st.one_of(TEXTS, st.text(), st.text(alphabet="ing sedx", max_size=60), st.just("word" * 20)))
+def test_marks_are_those_of_stems(text: str) -> None:
+    """Also of words that have been met."""
+    for word in tokens(text) * 2:
+        assert marked_stem(word) == (STEM_MARK + stem(word) if stem(word) != word else "")

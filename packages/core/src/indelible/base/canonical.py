@@ -140,6 +140,8 @@ def dumps(value: Any) -> str:
     """Write a value that has passed the gate as canonical JSON."""
     if type(value) is str:
         return _quote(value)
+    if value is None:
+        return "null"
     try:
         return _ENCODER.encode(value)
     except ValueError:

@@ -48,9 +48,9 @@ class Twins(NamedTuple):
     without: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Draft:
-    """What a face asks to be written.
+    """What a face asks to be written; not frozen, since making a frozen one takes three times as long and every write makes one.
 
     Attributes:
         op: REMEMBER writes the whole state, under ``key`` or as a new record; REVISE changes the given fields; RESTORE brings back

@@ -152,4 +152,4 @@ def compose_body(fields: Mapping[str, str]) -> str:
     Args:
         fields: JSON text by field name; names are plain words, values have passed the gate.
     """
-    return "{" + ",".join(f'"{name}":{fields[name]}' for name in sorted(fields)) + "}"
+    return "{" + ",".join([f'"{name}":{text}' for name, text in sorted(fields.items())]) + "}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from indelible.base.canonical import dumps, loads
 from indelible.base.clock import tick
@@ -34,6 +33,7 @@ from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import InvalidInput, RecordNotFound, VersionConflict
 
 RandomSource = Callable[[int], bytes]
+_MAX_SALTS = 1024
 
 
 class Planner:
@@ -56,6 +56,14 @@ class Planner:
         self._version, self._clock, self._seq, self._previous = head.version, head.clock, head.seq, head.hash
         self.recorded_at = max(head.recorded_at, now_us // 1000)
         self.planned: list[Planned] = []
+        self.purges = False
+        """Whether something is to be destroyed."""
+        self._salts: list[bytes] = []
+        self._salts_at_once = 1
+
+    def expect(self, drafts: int) -> None:
+        """So many drafts will come: their salts can be drawn together, which takes as long as drawing one."""
+        self._salts_at_once = min(max(drafts, 1), _MAX_SALTS)
 
     @property
     def head(self) -> Head:
@@ -114,7 +122,11 @@ class Planner:
             if first is not None:
                 return Written(first.record, first.version, False, first, self._log.body(first.version))
         # A key decides which record is meant; an id beside it is only that of a record still to be made.
-        found = self._find(draft if draft.key is None or draft.record is None else replace(draft, record=None))
+        found = None
+        if draft.key is not None:
+            found = None if draft.namespace is None else self._log.holder(Slot(namespace, scope, draft.key))
+        elif draft.record is not None:
+            found = self._find(draft)
         self._check_expected(draft, found)
         goes_on = found is not None and self._shown(found)
         fields = {**slot_fields(namespace, scope, draft.key), **(draft.fields or {})}
@@ -125,7 +137,9 @@ class Planner:
         if draft.idempotency_key is not None:
             fields["idempotency_key"] = dumps(draft.idempotency_key)
         expires_at = None if isinstance(draft.expires_at, Unset) else draft.expires_at
-        vectors, stale = self._fresh_vectors(draft, draft.record if found is None else found.record, namespace, scope, fields)
+        vectors, stale = draft.vectors or (), False
+        if draft.context is not None:
+            vectors, stale = self._fresh_vectors(draft, draft.record if found is None else found.record, namespace, scope, fields)
         written = self._write_state(
             Op.REVISE if goes_on else Op.REMEMBER,
             found,
@@ -232,6 +246,7 @@ class Planner:
             return NOTHING
         if _stands_otherwise(draft.chosen, found):
             return Written(found.record, found.version, False, found, stale=True)
+        self.purges = True
         victims = [found]
         if found.slot is not None:
             # Another device's record under the same key would otherwise come to light again.
@@ -303,8 +318,10 @@ class Planner:
     ) -> None:
         self._version += 1
         self._seq += 1
-        salt = self._random(SALT_BYTES) if body is not None else None
-        commitment = payload_commitment(salt, body) if salt is not None and body is not None else None
+        salt = commitment = None
+        if body is not None:
+            salt = self._salt()
+            commitment = payload_commitment(salt, body)
         digest = event_hash(self._head.device, self._seq, self._previous, self._clock, op, record, commitment, expires_at)
         self._previous = digest
         self.planned.append(
@@ -313,6 +330,14 @@ class Planner:
                 idempotency_key, is_new,
             )
         )  # fmt: skip
+
+    def _salt(self) -> bytes:
+        if self._salts_at_once == 1:
+            return self._random(SALT_BYTES)
+        if not self._salts:
+            drawn = self._random(SALT_BYTES * self._salts_at_once)
+            self._salts = [drawn[start : start + SALT_BYTES] for start in range(0, len(drawn), SALT_BYTES)]
+        return self._salts.pop()
 
 
 _PLANS: dict[Op, Callable[[Planner, Draft], Written]] = {
@@ -347,4 +372,5 @@ def _not_found(draft: Draft) -> RecordNotFound:
 
 def plan_all(planner: Planner, drafts: Sequence[Draft]) -> list[Written]:
     """Plan the drafts of one transaction in order."""
+    planner.expect(len(drafts))
     return [planner.plan(draft) for draft in drafts]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from indelible.backend.interface import Row, Selection
-from indelible.base.canonical import loads
+from indelible.base.canonical import dumps, loads
 from indelible.base.ids import id_text
 from indelible.base.plan import Draft, Twins
 from indelible.base.record import Namespace, Part, Scope, ScopeFilter
 from indelible.errors import InvalidInput
 from indelible.faces.engine import Engine, TextIndexer
+from indelible.faces.scoping import check_filter, writing_scope
 
 MAX_WORDS = 64
 """So many words of a text find what may be the same; the texts themselves are compared."""
@@ -38,6 +39,17 @@ class Prepared:
         """The id of what has its id settled already."""
         return self.twin or id_text(self.draft.record or b"")
 
+    def as_pattern(self) -> Prepared | None:
+        """This fact, if another one that was asked for in the same way differs from it only in its text."""
+        draft = self.draft
+        alone = draft.key is None and draft.idempotency_key is None and draft.twins is None and draft.record is None
+        return self if alone and draft.context is None and draft.expires_at is None else None
+
+    @property
+    def place(self) -> tuple[Scope, str]:
+        """What it must be alike in to be the same as another."""
+        return self.draft.scope, self.content
+
 
 class Batch:
     """The facts of one transaction, in order."""
@@ -46,14 +58,28 @@ class Batch:
         self.items: list[Prepared] = []
         self._engine = engine
         self._namespace = namespace
+        # What the arguments of its facts came to: checked once, and so is what the environment adds.
+        self._scopes: dict[tuple[Any, ...], Scope] = {}
         self._looked_up: dict[tuple[Scope, str], tuple[Twins, str | None]] = {}
-        self._first: dict[tuple[Scope, str], Prepared] = {}
+        # Who says a text first; known once somebody asks, which in most batches nobody does.
+        self._first: dict[tuple[Scope, str], Prepared] | None = None
         self._keys: dict[Scope, dict[str, str]] = {}
+
+    def scope(self, given: tuple[Any, ...], within: ScopeFilter, *, required: bool) -> Scope:
+        """Whose a fact is, from the four arguments that say so; see ``writing_scope``."""
+        try:
+            known = self._scopes.get(given)
+        except TypeError:  # what cannot be hashed is refused below
+            known = None
+        if known is None:
+            known = writing_scope(within, check_filter(*given), required=required)
+            self._scopes[given] = known
+        return known
 
     def add(self, item: Prepared, *, unique: bool) -> None:
         """Take in a fact; a unique one will stand for an older one with the very same text, in the store or in this batch."""
-        place = (item.draft.scope, item.content)
         if unique:
+            place = item.place
             if item.draft.key is not None or item.draft.idempotency_key is not None:
                 raise InvalidInput(
                     "dedup cannot be combined with key or idempotency_key: each of them says by itself which memory is meant"
@@ -61,14 +87,27 @@ class Batch:
             if place not in self._looked_up:
                 self._looked_up[place] = self._twins(*place)
             twins, visible = self._looked_up[place]
-            item.draft = replace(item.draft, twins=twins)
+            item.draft.twins = twins
+            if self._first is None:
+                self._first = {earlier.place: earlier for earlier in reversed(self.items)}
             # What this batch writes under a key changes what stands; then only the write can tell.
             if not self._keys:
                 first = self._first.get(place)
                 item.twin = visible if visible is not None or first is None else first.id
         if item.draft.key is not None:
             self._keys.setdefault(item.draft.scope, {})[item.draft.key] = item.content
-        self._first.setdefault(place, item)
+        if self._first is not None:
+            self._first.setdefault(item.place, item)
+        self.items.append(item)
+
+    def add_like(self, pattern: Prepared, content: str) -> None:
+        """Take in a fact that differs from another, a pattern, only in its text."""
+        like = pattern.draft
+        fields = {**(like.fields or {}), "content": dumps(content)}
+        draft = Draft(like.op, like.namespace, like.scope, fields=fields, expires_at=None)
+        item = Prepared(draft, content, ())
+        if self._first is not None:
+            self._first.setdefault(item.place, item)
         self.items.append(item)
 
     def drafts(self) -> list[Draft]:
@@ -78,7 +117,7 @@ class Batch:
                 twins, keys = item.draft.twins, self._keys.get(item.draft.scope, {})
                 if twins is not None:
                     other = frozenset(key for key, content in keys.items() if content != item.content)
-                    item.draft = replace(item.draft, twins=twins._replace(without=other))
+                    item.draft.twins = twins._replace(without=other)
         return [item.draft for item in self.items]
 
     def _twins(self, scope: Scope, content: str) -> tuple[Twins, str | None]:

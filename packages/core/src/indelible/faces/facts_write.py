@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -23,7 +22,6 @@ from indelible.faces.contexts import context_parts, context_texts
 from indelible.faces.facts_read import FactReads, PastView
 from indelible.faces.fields import check_content, state_fields, without_nulls, written_record
 from indelible.faces.memory import check_key
-from indelible.faces.scoping import check_filter, writing_scope
 from indelible.faces.turns import turn_item
 
 EMBED_CHUNK = 256
@@ -104,11 +102,19 @@ class FactWrites(FactReads):
             InvalidInput: one item is refused, and says which; nothing was written.
         """
         batch = Batch(self._engine, self._namespace)
+        text: Prepared | None = None
         for number, item in enumerate(check_items(items, "items")):
-            with naming(f"item {number}"):
-                if not isinstance(item, str | Mapping):
+            try:
+                if text is not None and type(item) is str:
+                    batch.add_like(text, check_content(item))
+                elif isinstance(item, str):
+                    text = self._prepare({**common, "content": item}, batch).as_pattern()
+                elif isinstance(item, Mapping):
+                    self._prepare({**common, **item}, batch)
+                else:
                     raise InvalidInput(f"expected a str or a dict of remember's arguments, got {type(item).__name__}")
-                self._prepare({**common, **({"content": item} if isinstance(item, str) else item)}, batch)
+            except InvalidInput as error:
+                raise InvalidInput(f"item {number}: {error}") from error
         return self._write_facts(batch, progress)
 
     def remember_turns(
@@ -152,27 +158,27 @@ class FactWrites(FactReads):
         # Its id is settled before it is written, so that the next turn can name it.
         self._prepare(item, batch, self._engine.new_id(self._engine.clock.now_us()), known)
 
-    def _prepare(self, item: Mapping[str, Any], batch: Batch, record: bytes | None = None, known: Mapping[str, str] | None = None) -> None:
-        unknown = set(item) - _ARGUMENTS
-        if unknown:
+    def _prepare(
+        self, item: Mapping[str, Any], batch: Batch, record: bytes | None = None, known: Mapping[str, str] | None = None
+    ) -> Prepared:
+        if not item.keys() <= _ARGUMENTS:
+            unknown = set(item) - _ARGUMENTS
             raise InvalidInput(f"remember has no argument {min(map(str, unknown))!r}: it takes {', '.join(sorted(_ARGUMENTS))}")
-        content = check_content(item.get("content"))
-        scope = writing_scope(
-            self._within,
-            check_filter(*(item.get(name) for name in ScopeFilter._fields)),
-            required=self._require_scope,
-        )
+        get = item.get
+        content = check_content(get("content"))
+        whose = get("agent_id"), get("user_id"), get("org_id"), get("workspace_id")
+        scope = batch.scope(whose, self._within, required=self._require_scope)
         fields = state_fields(
             content=content,
-            metadata=item.get("metadata"),
-            parent=item.get("parent"),
-            source=item.get("source"),
-            occurred_at=item.get("occurred_at"),
-            context=item.get("context") or None,
+            metadata=get("metadata"),
+            parent=get("parent"),
+            source=get("source"),
+            occurred_at=get("occurred_at"),
+            context=get("context") or None,
         )
         entries = loads(fields["context"]) if "context" in fields else ()
         context = context_texts(self._engine.backend, entries, self._namespace, scope, known) if entries else ()
-        key, idempotency_key = item.get("key"), item.get("idempotency_key")
+        key, ttl_ms, idempotency_key = get("key"), get("ttl_ms"), get("idempotency_key")
         draft = Draft(
             Op.REMEMBER,
             self._namespace,
@@ -180,11 +186,13 @@ class FactWrites(FactReads):
             record=record if record is None or key is None else self._under_key(scope, check_key(key)) or record,
             key=None if key is None else check_key(key),
             fields=without_nulls(fields),
-            expires_at=expiry_from_ttl(item.get("ttl_ms"), self._engine.now_ms()),
+            expires_at=None if ttl_ms is None else expiry_from_ttl(ttl_ms, self._engine.now_ms()),
             idempotency_key=None if idempotency_key is None else check_text(idempotency_key, "idempotency_key", empty=False),
-            context=context,
+            context=context or None,
         )
-        batch.add(Prepared(draft, content, context_parts(content, context)), unique=bool(item.get("dedup")))
+        prepared = Prepared(draft, content, context_parts(content, context) if context else ())
+        batch.add(prepared, unique=bool(get("dedup")))
+        return prepared
 
     def _under_key(self, scope: Scope, key: str) -> bytes | None:
         """The record that holds a key of a scope."""
@@ -200,7 +208,7 @@ class FactWrites(FactReads):
             chunk = pending[start : start + EMBED_CHUNK]
             made = self._indexing.vectors_many(self._namespace, [(item.content, item.parts) for item in chunk])
             for item, vectors in zip(chunk, made, strict=True):
-                item.draft = replace(item.draft, vectors=vectors)
+                item.draft.vectors = vectors
             if progress is not None:
                 progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
         written = self._engine.backend.append(batch.drafts())
@@ -211,7 +219,7 @@ class FactWrites(FactReads):
         if alone:
             # They were to repeat a memory that somebody took away at the last moment.
             self._embed_written(tuple(record for record in alone if record is not None))
-        return list(map(written_record, written))
+        return [written_record(outcome, item.content, item.draft.fields) for item, outcome in zip(batch.items, written, strict=True)]
 
     def _embed_written(self, records: tuple[bytes, ...]) -> None:
         rows = self._engine.backend.select(Selection(namespace=self._namespace, expiry="all", records=records))

@@ -19,7 +19,7 @@ from indelible.base.canonical import (
 from indelible.base.clock import datetime_from_ms, datetime_from_us, ms_from_datetime
 from indelible.base.event import STATE_OPS, Event, Op
 from indelible.base.ids import id_bytes, id_text
-from indelible.base.plan import Written
+from indelible.base.plan import Fields, Written
 from indelible.base.record import UNSET, Change, Part, Record, Scope, Unset
 from indelible.base.standing import Arrival, Standing, winners
 from indelible.errors import InvalidInput
@@ -155,6 +155,8 @@ def state_fields(
 
 def without_nulls(fields: Mapping[str, str]) -> dict[str, str]:
     """Fields of a whole state, where there is nothing to take away."""
+    if "null" not in fields.values():
+        return dict(fields)
     return {name: text for name, text in fields.items() if text != "null"}
 
 
@@ -189,12 +191,57 @@ def record_of(standing: Standing, body: str, vectors: dict[str, tuple[float, ...
     )
 
 
+def record_from_fields(standing: Standing, content: str, fields: Fields) -> Record:
+    """What ``record_of`` makes of the payload composed of these fields, without reading it again.
+
+    Args:
+        standing: how the record stands.
+        content: its text.
+        fields: the payload's fields beside those that say where the record belongs, all of them, none of them null.
+    """
+    created = datetime_from_us(standing.created)
+    updated = created if standing.updated == standing.created else datetime_from_us(standing.updated)
+    expires_at = None if standing.expires_at is None else datetime_from_ms(standing.expires_at)
+    if len(fields) == ("content" in fields):
+        return Record(
+            id_text(standing.record), standing.version, content, created, updated, created, {}, None, standing.namespace, standing.scope,
+            standing.key, None, None, expires_at,
+        )  # fmt: skip
+    read = {name: loads(text) for name, text in fields.items() if name != "content"}
+    occurred_at = read.get("occurred_at")
+    return Record(
+        id=id_text(standing.record),
+        version=standing.version,
+        content=content,
+        created_at=created,
+        updated_at=updated,
+        occurred_at=created if occurred_at is None else datetime_from_ms(occurred_at),
+        metadata=read.get("metadata") or {},
+        value=read.get("value"),
+        namespace=standing.namespace,
+        scope=standing.scope,
+        key=standing.key,
+        source=read.get("source"),
+        parent=read.get("parent"),
+        expires_at=expires_at,
+        context=tuple(read.get("context", ())),
+        parts=tuple(Part(part["name"], part["text"]) for part in read.get("parts", ())),
+    )
+
+
 def records_of(rows: Iterable[Row]) -> list[Record]:
     return [record_of(row.standing, row.body) for row in rows]
 
 
-def written_record(written: Written) -> Record:
-    """The record that a write made."""
+def written_record(written: Written, content: str | None = None, fields: Fields | None = None) -> Record:
+    """The record that a write made.
+
+    Args:
+        written: what became of the draft.
+        content, fields: of a draft that gave the whole state.
+    """
+    if written.changed and written.standing is not None and content is not None and fields is not None:
+        return record_from_fields(written.standing, content, fields)
     if written.standing is None or written.body is None:
         raise InvalidInput("this write made no record")
     return record_of(written.standing, written.body)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from indelible.base.clock import expiry_from_ttl
 from indelible.base.event import Op
-from indelible.base.plan import Draft, PartVector, worth_touching
+from indelible.base.plan import Draft, worth_touching
 from indelible.base.record import Namespace
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_expires_at, check_many, check_optional_whole
@@ -97,8 +96,11 @@ class KeyedBatch:
         """Write, and say which event was the first."""
         written = self._collection._write(drafts)
         writes = list(self._writes.values())
-        for (index, operation, _), outcome in zip(writes, written, strict=False):
-            results[index] = written_record(outcome) if isinstance(operation, Put) else outcome.changed
+        for (index, operation, draft), outcome in zip(writes, written, strict=False):
+            if isinstance(operation, Put):
+                results[index] = written_record(outcome, str.__str__(operation.content), draft.fields)
+            else:
+                results[index] = outcome.changed
         for (index, _), outcome in zip(self._touches, written[len(writes) :], strict=True):
             results[index] = outcome.changed
         return min((outcome.version for outcome in written if outcome.changed), default=None)
@@ -109,7 +111,10 @@ class KeyedBatch:
         puts: Sequence[Put] = [operation for _, operation, _ in writes if isinstance(operation, Put)]
         collection = self._collection
         made = iter(collection._indexing.vectors_many(collection.namespace, [(put.content, put.parts or ()) for put in puts]))
-        return [_with_vectors(draft, next(made)) if isinstance(operation, Put) else draft for _, operation, draft in writes]
+        for _, operation, draft in writes:
+            if isinstance(operation, Put):
+                draft.vectors = next(made)
+        return [draft for _, _, draft in writes]
 
     def _put_draft(self, put: Put, place: Place) -> Draft:
         content, parts = check_content(put.content, empty=True), check_parts(put.parts)
@@ -153,8 +158,3 @@ class KeyedBatch:
             touch_ttl=touch.ttl_ms,
             expected_version=check_optional_whole(touch.version, "version"),
         )
-
-
-def _with_vectors(draft: Draft, vectors: tuple[PartVector, ...]) -> Draft:
-    # Most collections have none, and copying every draft would be a tenth of what a bulk write costs.
-    return replace(draft, vectors=vectors) if vectors else draft

@@ -57,7 +57,10 @@ def writing_scope(bound: ScopeFilter, given: ScopeFilter, *, required: bool) -> 
     Raises:
         InvalidInput: they must and are not, or the call contradicts the view.
     """
-    return _settled(bound, given, required, *(os.environ.get(variable) or DEFAULT_SCOPE_VALUE for variable in _VARIABLES.values()))
+    environment = os.environ.get
+    return _settled(
+        bound, given, required, environment("MEMORY_AGENT_ID") or DEFAULT_SCOPE_VALUE, environment("MEMORY_USER_ID") or DEFAULT_SCOPE_VALUE
+    )
 
 
 @lru_cache(maxsize=1024)

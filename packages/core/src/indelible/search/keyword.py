@@ -1,6 +1,6 @@
 """Keyword queries: what a query asks for, what an index must hold to find it, and how a hit is scored.
 
-An index only *finds*. ``find_tokens`` says what to look for among ``index_tokens`` and ``index_stems``; every candidate is then counted
+An index only *finds*. ``find_tokens`` says what to look for among ``index_tokens`` and marked stems; every candidate is then counted
 by ``counts`` over its words, and scored over nothing but the documents of the asked slice. Each step that bounds work keeps the
 candidates a superset of the hits.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from indelible.errors import InvalidInput
 from indelible.search.arguments import shown
-from indelible.search.normalise import STOP_WORDS, is_unspaced, runs, stem, tokens
+from indelible.search.normalise import MAX_STEMMED_LENGTH, STOP_WORDS, is_unspaced, runs, stem, tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +124,24 @@ def index_tokens(text: str) -> str:
 
 def marked_stem(word: str) -> str:
     """The marked stem of a word, under which an index lists it as well; nothing for one that is its own stem."""
-    stemmed = stem(word)
-    return STEM_MARK + stemmed if stemmed != word else ""
+    return _marks[word]
+
+
+class _Marks(dict[str, str]):
+    """The marked stem of each word, ``""`` for one that is its own stem: worked out when a word is first met, since every write asks."""
+
+    def __missing__(self, word: str) -> str:
+        stemmed = stem(word)
+        mark = "" if stemmed == word else STEM_MARK + stemmed
+        if len(word) <= MAX_STEMMED_LENGTH:
+            if len(self) >= _MAX_MARKS:
+                self.clear()
+            self[word] = mark
+        return mark
+
+
+_MAX_MARKS = 65_536
+_marks = _Marks()
 
 
 def find_tokens(query: KeywordQuery) -> tuple[tuple[Phrase, ...], ...]:

@@ -13,8 +13,12 @@ from indelible.embed.windows import cut_by_bytes
 from indelible.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from indelible.embed.protocol import Vector, Vectors
 
+_KNOWN_NUMBERS = 1 << 18
 _WORD = re.compile(r"\w+")
 
 
@@ -44,6 +48,9 @@ class HashEmbedder:
             raise InvalidInput(f"dim must be an int of at least 2, not {dim!r}")
         self.dim = dim
         self.id = self.space = f"hash-{dim}" if seed == 0 else f"hash-{dim}-{seed}"
+        # The vectors of the last words: texts repeat them, and hashing is most of the work.
+        self._known: dict[str, NDArray[np.float64]] = {}
+        self._most_known = max(_KNOWN_NUMBERS // dim, 1)
 
     def __repr__(self) -> str:
         return f"HashEmbedder({self.id!r})"
@@ -54,9 +61,14 @@ class HashEmbedder:
 
         texts = checked_texts(texts)
         rows = np.zeros((len(texts), self.dim))
-        for place, text in enumerate(texts):
+        for row, text in zip(rows, texts, strict=True):
             for word in _words(text):
-                rows[place] += np.frombuffer(self._bits(word), dtype="<i4")
+                bits = self._known.get(word)
+                if bits is None:
+                    if len(self._known) >= self._most_known:
+                        self._known.clear()
+                    bits = self._known[word] = np.frombuffer(self._bits(word), dtype="<i4").astype(np.float64)
+                row += bits
         return unit_vectors(rows, count=len(rows), dim=self.dim, name=self.id)
 
     def embed_query(self, text: str) -> Vector:

@@ -6,7 +6,8 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import itemgetter
 
 from indelible.backend.interface import (
     CacheEntry,
@@ -35,14 +36,16 @@ from indelible.backend.sqlite.upkeep import (
     vacuum,
 )
 from indelible.base.clock import Clock, SystemClock
-from indelible.base.event import Event, Op
+from indelible.base.event import Event
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
 from indelible.base.plan import CONTEXT_PART, Draft, Head, PartVector, Planner, Written, plan_all
 from indelible.base.record import Namespace
 from indelible.errors import IntegrityFailure
 
 _MEMORY_PLACE = "memory"
-
+_MAX_SETTINGS = 1000
+_IS_CHANGED = itemgetter(Written._fields.index("changed"))
+_IS_STALE = itemgetter(Written._fields.index("stale"))
 
 NORMALISER = "normaliser"
 """Under which name a store keeps the version of the normaliser that made its index."""
@@ -58,6 +61,7 @@ class _KnownLog:
         head: where the log and our chain end.
         device_id: our number among the devices.
         continues: for a copy that has not written yet, the head of the device it goes on from.
+        settings: by their names in the file, with those that are not there.
     """
 
     stamp: tuple[int, int]
@@ -65,6 +69,7 @@ class _KnownLog:
     head: Head
     device_id: int
     continues: Head | None
+    settings: dict[str, str | None] = field(default_factory=dict)
 
 
 class SqliteBackend(SqliteReads):
@@ -129,17 +134,17 @@ class SqliteBackend(SqliteReads):
             if known.continues is not None:
                 planner.plan_device(known.continues)
             written = plan_all(planner, drafts)
-            purged = any(event.op is Op.PURGE for event in planner.planned)
-            if any(outcome.changed for outcome in written):
+            if any(map(_IS_CHANGED, written)):
                 if known.continues is not None:
                     connection.execute(queries()["delete_meta"], ("continues",))
                 known.transaction.write(planner.planned, known.device_id, planner.recorded_at)
                 known.head, known.continues = planner.head, None
-            if purged:
+            if planner.purges:
+                known.settings.clear()
                 known.transaction.finish_purge()
-            elif any(outcome.changed and outcome.stale for outcome in written):
+            elif any(map(_IS_STALE, written)) and any(outcome.changed and outcome.stale for outcome in written):
                 known.transaction.raise_epoch()
-        if purged:
+        if planner.purges:
             self._wipe()
         return written
 
@@ -217,11 +222,39 @@ class SqliteBackend(SqliteReads):
         entry = f"setting:{name}" if namespace is None else f"setting:{name}@{namespace_text(namespace)}"
         if value is not None:
             with self._connections.write() as connection:
+                if self._known is not None:
+                    self._known.settings.clear()
                 connection.execute(queries()["set_meta"], (entry, value))
             return value
+        at_hand, stored = self._setting_at_hand(entry)
+        if at_hand:
+            return stored
         with self._connections.read() as connection:
             row = connection.execute(queries()["meta"], (entry,)).fetchone()
         return None if row is None else str(row[0])
+
+    def _setting_at_hand(self, entry: str) -> tuple[bool, str | None]:
+        """A setting as the writer's connection knows it, if that is free: every write asks, and a reader would have to read anew."""
+        connections, lock = self._connections, self._connections.lock
+        if self._known is None or lock.in_use:
+            return False, None
+        try:
+            if not lock.take_here_at_once():
+                return False, None
+            known = self._known
+            writer = None if known is None else connections.unchanged_writer(*known.stamp)
+            if known is None or writer is None:
+                return False, None
+            if entry not in known.settings:
+                if len(known.settings) >= _MAX_SETTINGS:
+                    known.settings.clear()
+                row = writer.execute(queries()["meta"], (entry,)).fetchone()
+                known.settings[entry] = None if row is None else str(row[0])
+            return True, known.settings[entry]
+        except sqlite3.Error:
+            return False, None  # an ordinary read will say what is wrong
+        finally:
+            lock.let_go()
 
     def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:
         text = namespace_text(namespace)

@@ -112,20 +112,30 @@ class Connections:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: committed and durable when the block ends, gone without a trace when it raises."""
+        # One generator and no context managers inside: they were a twentieth of a durable write.
         self._check_open()
-        with self.lock.held():
+        lock = self.lock
+        inside = lock.in_use
+        try:
+            if not inside:
+                lock.take()
             self._check_open()
             connection = self._writer_connection()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                self._look_around(connection)
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException as error:
+                self._roll_back(connection, error)
+                raise
+            self._check_identity(connection)
+        except (sqlite3.Error, OSError, MemoryError):
             with translated(self.path):
-                try:
-                    connection.execute("BEGIN IMMEDIATE")
-                    self._look_around(connection)
-                    yield connection
-                    connection.execute("COMMIT")
-                except BaseException as error:
-                    self._roll_back(connection, error)
-                    raise
-                self._check_identity(connection)
+                raise
+        finally:
+            if not inside:
+                lock.let_go()
 
     def _look_around(self, connection: sqlite3.Connection) -> None:
         """Another program may have migrated the file, or put another in its place, since it was opened."""
@@ -142,6 +152,20 @@ class Connections:
                 "with the newest release that uses it"
             )
         self._schema_is_checked = self.schema is not None
+
+    def unchanged_writer(self, generation: int, others: int) -> sqlite3.Connection | None:
+        """The writer's connection, for a thread that holds the lock, if nothing was committed by others or undone since a stamp was taken.
+
+        Args:
+            generation, others: what these were then.
+        """
+        writer = self._writer
+        if writer is None or self._closed or generation != self.generation:
+            return None
+        try:
+            return writer if writer.execute("PRAGMA data_version").fetchone()[0] == others else None
+        except sqlite3.Error:
+            return None
 
     def _writer_connection(self) -> sqlite3.Connection:
         if self._writer is None:

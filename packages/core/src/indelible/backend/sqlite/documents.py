@@ -79,15 +79,28 @@ class Documents:
 
     def index(self, doc: int, record: bytes, slice_id: int, body: str, at: int) -> None:
         """Index a payload's text, if it has any, under a document number, and note its neighbours."""
+        words = self.read_words(record, slice_id, body, at)
+        if words:
+            self.add([(doc, words)])
+
+    def read_words(self, record: bytes, slice_id: int, body: str, at: int) -> str:
+        """The words to index of a payload's text, whose neighbours are noted."""
         text = self.text(body, slice_id, at)
         if not text:
-            return
+            return ""
         for neighbour in _neighbours(body):
             self._connection.execute(self._sql["add_neighbour"], (neighbour, record))
             self._linked = True
-        words = self._indexer.words(text)
-        if words:
-            self._connection.execute(self._sql["add_keyword"], (doc, words, words.count(" ") + 1))
+        return self._indexer.words(text)
+
+    def add(self, documents: Sequence[tuple[int, str]]) -> None:
+        """Index the words of documents that are not indexed."""
+        rows = [(doc, words, words.count(" ") + 1) for doc, words in documents]
+        if len(rows) == 1:
+            self._connection.execute(self._sql["add_keyword"], rows[0])
+        elif rows:
+            self._connection.executemany(self._sql["add_keyword"], rows)
+        for doc, words in documents:
             self.postings.add(doc, words)
 
     def unindex(self, doc: int) -> None:

@@ -7,38 +7,53 @@ processes exclude each other, which old SQLite versions need to be safe from the
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
-from typing import IO, TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO
 
 from indelible.errors import StoreUnavailable
 
-if TYPE_CHECKING:
-    from portalocker import LockFlags
-
 _PAUSE_S = 0.0005
 
+if sys.platform == "win32":
 
-@cache
-def _at_once() -> LockFlags:
-    """Exclusive, or an error: made once, since combining flags takes as long as locking."""
-    from portalocker import LockFlags
+    def _lock_at_once(file: IO[bytes]) -> bool:
+        import portalocker  # imported late: it is not needed to read
 
-    return LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING
+        try:
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.AlreadyLocked:
+            return False
+        except portalocker.LockException as error:
+            raise OSError(*error.args) from error
+        return True
 
+    def _unlock(file: IO[bytes]) -> None:
+        import portalocker
 
-@cache
-def _locker() -> Any:
-    """What locks a file: where there is ``flock``, without the checks of flags that take three times as long as it does."""
-    import portalocker  # imported late: it is not needed to read
-    import portalocker.portalocker as lockers
+        portalocker.unlock(file)
 
-    return lockers.FlockLocker() if hasattr(lockers, "FlockLocker") else portalocker
+else:
+    import fcntl
+
+    # What portalocker does here too, without its checks of flags, which take several times as long as locking.
+    def _lock_at_once(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN):
+                return False
+            raise
+        return True
+
+    def _unlock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 class WriterLock:
@@ -55,6 +70,7 @@ class WriterLock:
         self._owner: int | None = None
         self._forked_inside = False
         self._file: IO[bytes] | None = None
+        self._may_hold_file = False
 
     def held(self) -> AbstractContextManager[None]:
         """Hold the lock.
@@ -82,46 +98,66 @@ class WriterLock:
         if self.in_use:
             yield
             return
-        deadline = time.monotonic() + self._timeout_s
         try:
-            try:
-                if not self._threads.acquire(timeout=self._timeout_s):
-                    raise self._busy()
-                self._owner = threading.get_ident()
-                if against_processes:
-                    self._lock_file(deadline)
-                yield
-            finally:
-                self._let_go()
+            self.take(against_processes=against_processes)
+            yield
         finally:
+            self.let_go()
+
+    def take(self, *, against_processes: bool = True) -> None:
+        """Take the lock, which the calling thread must not hold; ``let_go`` has to follow, whatever comes of it.
+
+        Raises:
+            StoreUnavailable: as for ``held``.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        if not self._threads.acquire(timeout=self._timeout_s):
+            raise self._busy()
+        self._owner = threading.get_ident()
+        if against_processes and self._path is not None:
+            self._lock_file(self._path, deadline)
+
+    def take_here_at_once(self) -> bool:
+        """Take it against the threads of this process only, if none holds it; ``let_go`` has to follow unless this one does."""
+        if not self._threads.acquire(blocking=False):
+            return False
+        self._owner = threading.get_ident()
+        return True
+
+    def let_go(self) -> None:
+        """Let go of the lock, if the calling thread holds it."""
+        try:
+            self._let_go()
+        except BaseException:
             # Ctrl-C may come at any point, also between taking the lock and noting it, or in the middle of letting go.
             self._let_go()
+            raise
 
     def _let_go(self) -> None:
-        if self.in_use:
-            self._unlock_file()
+        if self._owner == threading.get_ident():
+            if self._may_hold_file and self._file is not None:
+                _unlock(self._file)
+                self._may_hold_file = False
             self._owner = None
-        with suppress(RuntimeError):  # not ours, or not any more
+        try:
             self._threads.release()
-
-    def _lock_file(self, deadline: float) -> None:
-        if self._path is None:
+        except RuntimeError:  # not ours, or not any more
             return
-        import portalocker  # imported late: it is not needed to read
 
+    def _lock_file(self, path: str, deadline: float) -> None:
         if self._file is None:
-            self._file = self._open(self._path)
-        while True:
-            try:
-                _locker().lock(self._file, _at_once())
-                return
-            except portalocker.LockException as error:
-                if not isinstance(error, portalocker.AlreadyLocked):
-                    raise StoreUnavailable(f"cannot lock {self._path}: {error}") from error
+            self._file = self._open(path)
+        self._may_hold_file = True
+        try:
+            while not _lock_at_once(self._file):
                 if time.monotonic() > deadline:
-                    raise self._busy() from None
+                    raise self._busy()
                 # A little jitter, so that waiting processes do not knock in step.
                 time.sleep(_PAUSE_S * (0.5 + random.random()))
+        except StoreUnavailable:
+            raise
+        except OSError as error:
+            raise StoreUnavailable(f"cannot lock {path}: {error}") from error
 
     def _open(self, path: str) -> IO[bytes]:
         try:
@@ -129,11 +165,6 @@ class WriterLock:
         except OSError as error:
             raise StoreUnavailable(f"cannot create {path}: {error.strerror}; the folder must be writable") from error
         return os.fdopen(handle, "r+b", buffering=0)
-
-    def _unlock_file(self) -> None:
-        if self._file is None:
-            return
-        _locker().unlock(self._file)
 
     def _busy(self) -> StoreUnavailable:
         return StoreUnavailable(
@@ -153,6 +184,7 @@ class WriterLock:
         """In a forked child: start over. Closing a descriptor does not unlock what the parent holds through its own."""
         self._threads = threading.RLock()
         self._owner = None
+        self._may_hold_file = False
         if self._file is not None:
             self._file.close()
         self._file = None
