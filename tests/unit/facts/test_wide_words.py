@@ -63,12 +63,14 @@ def asked(store: MemoryStore) -> list[object]:
                     hits = store.search(query, match=match, limit=limit, **within)
                     found.append([(hit.record.content, hit.record.version, hit.rank_score) for hit in hits])
             for limit in (1, 4):
-                for hits in (
-                    store.recall(query, mode="hybrid", limit=limit, **within),
-                    store.recall(query, mode="hybrid", limit=limit, min_score=0.1, **within),
-                    store.recall(query, mode="keyword", limit=limit, recency=True, **within),
-                ):
-                    found.append([(hit.record.content, hit.record.version, hit.score, hit.rank_score) for hit in hits])
+                found.extend(
+                    [(hit.record.content, hit.record.version, hit.score, hit.rank_score) for hit in hits]
+                    for hits in (
+                        store.recall(query, mode="hybrid", limit=limit, **within),
+                        store.recall(query, mode="hybrid", limit=limit, min_score=0.1, **within),
+                        store.recall(query, mode="keyword", limit=limit, recency=True, **within),
+                    )
+                )
     return found
 
 
