@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from indelible.backend.interface import Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
+from indelible.embed import Reading
 from indelible.errors import InvalidInput
 from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
@@ -197,7 +198,7 @@ class Recall:
             crowd = cosines[:CROWD]
             if allowed is not None or request.min_score is not None:
                 _, crowd, _ = vectors.nearest(query, most=CROWD, least=None, wanted=self._wanted(vectors, selection, None))
-            clear = clear_balance(crowd.tolist())
+            clear = clear_balance(crowd.tolist(), self._coverage(request))
         return _Candidates(
             list(zip(versions, cosines.tolist(), strict=True)),
             {version: vectors.records[i] for version, i in zip(versions, order.tolist(), strict=True)},
@@ -249,6 +250,14 @@ class Recall:
             return self._indexing.embedder().embed_query(request.query or "")
         query = np.asarray(request.vector, np.float64)
         return (query / np.linalg.norm(query)).astype(np.float32)
+
+    def _coverage(self, request: Request) -> float:
+        """How much of the question the model can read; all of it, where it does not say or the caller brought the vector."""
+        if request.vector is None and request.query:
+            model = self._indexing.embedder()
+            if isinstance(model, Reading):
+                return model.coverage(request.query)
+        return 1.0
 
     def _wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_]:
         import numpy as np
