@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from indelible.embed.protocol import Embedder
+from indelible.embed.protocol import Embedder, Reading
 
 Matrix = npt.NDArray[np.float32]
 
@@ -69,6 +69,10 @@ class Remembering:
     def windows(self, text: str) -> list[str]:
         """As the model, or the whole."""
         return self._inner.windows(text) if self._windows else [text]
+
+    def coverage(self, text: str) -> float:
+        """As of the model itself."""
+        return self._inner.coverage(text) if isinstance(self._inner, Reading) else 1.0
 
     def save(self) -> None:
         """Write the vectors to the file."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.errors import InvalidInput
-from indelible.search.fusion import CLEAR, CROWD, DEFAULT_BALANCE_MOST, MOST, MUDDLE, clear_balance, fuse, fused_scores
+from indelible.search.fusion import CLEAR, CROWD, DEFAULT_BALANCE_MOST, MOST, clear_balance, fuse, fused_scores
 
 IDS = st.integers(1, 12)
 SHARES = st.dictionaries(IDS, st.floats(0, 1), max_size=8)
@@ -122,11 +122,20 @@ def test_a_clearer_lead_never_counts_for_less(nearest: list[float], nearer: floa
 
 
 def test_the_balance_by_hand() -> None:
-    """Nothing for a muddle, half for a clear lead (a cosine weighs half of itself plus one), no more than the most."""
-    assert clear_balance([]) == clear_balance([0.9]) == clear_balance([0.9, *[0.9 - 0.99 * MUDDLE] * 9]) == 0
-    assert clear_balance([0.8, *[0.8 - MUDDLE - CLEAR / 2] * 9]) == pytest.approx(0.5)
+    """Nothing without a lead, half for half a clear one (a cosine weighs half of itself plus one), no more than the most."""
+    assert clear_balance([]) == clear_balance([0.9]) == clear_balance([0.9] * 10) == 0
+    assert clear_balance([0.8, *[0.8 - CLEAR / 2] * 9]) == pytest.approx(0.5)
     assert clear_balance([1.0, *[0.0] * 9]) == pytest.approx(2 * MOST / (1 + 2 * MOST)) == DEFAULT_BALANCE_MOST
     assert clear_balance([0.9, 0.2]) == clear_balance([0.9, *[0.2] * 9])
+
+
+@given(NEAREST, st.floats(0, 1), st.floats(0, 1))
+def test_meaning_counts_for_as_much_as_is_read(nearest: list[float], one: float, other: float) -> None:
+    """Nothing of what is not read, everything where all is, and never less for more."""
+    assert clear_balance(nearest, 0.0) == 0.0
+    assert clear_balance(nearest, 1.0) == clear_balance(nearest)
+    less, more = sorted((one, other))
+    assert clear_balance(nearest, less) <= clear_balance(nearest, more) <= clear_balance(nearest)
 
 
 @pytest.mark.parametrize("balance", [-0.1, 1.1, True, "x", None, float("nan")])

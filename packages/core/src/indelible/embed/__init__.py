@@ -9,7 +9,7 @@ from __future__ import annotations
 from indelible.embed.callable_embedder import CallableEmbedder
 from indelible.embed.checks import unit_vectors
 from indelible.embed.onnx_embedder import OnnxEmbedder
-from indelible.embed.protocol import Embedder, Vector, Vectors
+from indelible.embed.protocol import Embedder, Reading, Vector, Vectors
 from indelible.embed.resolve import resolve_embedder
 from indelible.embed.static_embedder import StaticEmbedder, StaticQueryEmbedder
 
@@ -17,6 +17,7 @@ __all__ = [
     "CallableEmbedder",
     "Embedder",
     "OnnxEmbedder",
+    "Reading",
     "StaticEmbedder",
     "StaticQueryEmbedder",
     "Vector",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from indelible.embed.checks import checked_text, checked_texts, unit_vectors
+from indelible.embed.protocol import Reading
 from indelible.embed.windows import cut_by_bytes
 from indelible.errors import IndelibleError, InvalidInput, ModelError
 
@@ -111,6 +113,17 @@ class CallableEmbedder:
         if not isinstance(windows, list) or not windows or not all(isinstance(window, str) for window in windows):
             raise ModelError(f"embedder {self._id} cut a text into {type(windows).__name__}: windows must be a list of str, never empty")
         return windows
+
+    def coverage(self, text: str) -> float:
+        """Say how much of a text the model reads, as an ``Embedder`` that says so does; 1 of any other model. See ``Reading``."""
+        text = checked_text(text)
+        if not (is_embedder(self.wrapped) and isinstance(self.wrapped, Reading)):
+            return 1.0
+        stated = self._called(self.wrapped.coverage, text)
+        share = float(stated) if isinstance(stated, numbers.Real) else math.nan
+        if not 0.0 <= share <= 1.0:
+            raise ModelError(f"embedder {self._id} states the coverage {stated!r}: it must be a number from 0 to 1")
+        return share
 
     def _called(self, verb: Callable[[Any], object], argument: object) -> object:
         try:

@@ -84,6 +84,10 @@ class OnnxEmbedder:
         """Cut into windows of at most 254 word pieces that overlap by up to 32, at most 1,200 of them. See ``Embedder``."""
         return [text] if short(checked_text(text)) else self._pieces.get().windows(text)
 
+    def coverage(self, text: str) -> float:
+        """Say how much of a text is in word pieces that the model has learnt: 1 for English, 0 for Korean or Chinese. See ``Reading``."""
+        return self._pieces.get().coverage(checked_text(text))
+
 
 def _each(one: Callable[[str], Vector], texts: Sequence[str], workers: int) -> list[Vector]:
     if workers > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:  # numpy is loaded by the first call that makes vectors, not by importing this package
     import numpy as np
@@ -51,4 +51,20 @@ class Embedder(Protocol):
 
         The pieces are in order, each is a part of ``text``, and together they hold every character of it. A record is
         embedded as the vectors of its pieces, and search takes the best one.
+        """
+
+
+@runtime_checkable
+class Reading(Protocol):
+    """What an embedder may have besides ``Embedder``: a word about how well it reads a text. One that has it not reads everything."""
+
+    def coverage(self, text: str) -> float:
+        """Say how much of a text the model's vocabulary covers, from 0 to 1.
+
+        Hybrid recall listens to meaning by this factor: a question in a script that the model never learnt is answered by its words.
+        It is asked once for each question, so it must cost little beside a vector.
+
+        Raises:
+            InvalidInput: the text is not a ``str`` that can be written as UTF-8.
+            MissingExtra, ModelNotFound, IntegrityFailure, ModelError: as ``Embedder.embed_documents``.
         """

@@ -66,6 +66,10 @@ class StaticEmbedder:
         """Cut into the same windows as ``OnnxEmbedder``, so that ``reindex`` between the two keeps the parts. See ``Embedder``."""
         return [text] if short(checked_text(text)) else self._pieces.get().windows(text)
 
+    def coverage(self, text: str) -> float:
+        """Say how much of a text is in word pieces that the model has learnt: 1 for English, 0 for Korean or Chinese. See ``Reading``."""
+        return self._pieces.get().coverage(checked_text(text))
+
 
 class _Table:
     """One int8 row and one scale per word piece."""
@@ -125,3 +129,7 @@ class StaticQueryEmbedder:
     def windows(self, text: str) -> list[str]:
         """Cut a document as ``OnnxEmbedder`` does. See ``Embedder``."""
         return self._documents.windows(text)
+
+    def coverage(self, text: str) -> float:
+        """Say how much of a query is in word pieces that the table has. See ``Reading``."""
+        return self._queries.coverage(text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 from indelible.embed.extra import needs_embed_extra
 from indelible.embed.windows import Word, cut_by_tokens
@@ -12,6 +14,8 @@ MAX_TOKENS = 256  # of one text, [CLS] and [SEP] included; what the projection a
 WINDOW_TOKENS = MAX_TOKENS - 2
 OVERLAP_TOKENS = 32  # about a sentence, so that what a cut divides is whole in one of two windows
 MAX_WINDOWS = 1200  # 1 MiB of English prose makes about 1,100
+_REMEMBERED = 1000  # characters of a text whose pieces are kept until the next
+_RUNS = re.compile(r"[^\W_]+").finditer  # letters and digits between all else
 
 
 class WordPieces:
@@ -27,12 +31,40 @@ class WordPieces:
             self._tokenizer.encode_special_tokens = True  # "[SEP]" in a text is three ordinary pieces, not a command
         except Exception as error:  # the library raises bare Exception
             raise ModelError(f"the tokenizer in {path} cannot be loaded: {error}") from error
+        self._unknown = self._tokenizer.token_to_id("[UNK]")
+        self._last: tuple[str, Any] = ("", self._tokenizer.encode(""))
 
     def ids(self, text: str) -> list[int]:
         """Give the ids of at most 256 tokens, [CLS] first and [SEP] last."""
-        # `encode`, not `encode_batch`: the latter starts threads of its own, which a later fork would have to fear
-        ids: list[int] = self._tokenizer.encode(text).ids
+        ids: list[int] = self._encoded(text).ids
         return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
+
+    def coverage(self, text: str) -> float:
+        """Give the share of a text's letters and digits that stand in pieces of two or more; 0 where it has none.
+
+        What the vocabulary lacks is cut down to single characters, or to nothing known at all. Those say next to nothing of what is
+        meant, and a word of Hangul, Han or Arabic is made of nothing else. A character that stands alone is a word in ASCII only:
+        "I", "a", a digit. Of a text longer than the model reads, the part that it reads counts.
+        """
+        encoding = self._encoded(text)
+        pieces = list(zip(encoding.ids, encoding.offsets, strict=True))[1:-1][:WINDOW_TOKENS]  # without [CLS] and [SEP]
+        runs = [run.span() for run in _RUNS(text, 0, pieces[-1][1][1])] if pieces else []
+        if not runs:
+            return 0.0
+        words = {start for start, end in runs if end - start == 1 and text[start].isascii()}
+        known = [span for piece, span in pieces if piece != self._unknown]
+        read: int = sum(end - start for start, end in known if end - start > 1 or start in words)
+        return min(1.0, read / sum(end - start for start, end in runs))
+
+    def _encoded(self, text: str) -> Any:
+        """Cut a text, or remember how: a question is asked for its vector and for its coverage."""
+        last, encoding = self._last
+        if text != last:
+            # `encode`, not `encode_batch`: the latter starts threads of its own, which a later fork would have to fear
+            encoding = self._tokenizer.encode(text)
+            if len(text) <= _REMEMBERED:
+                self._last = text, encoding
+        return encoding
 
     def windows(self, text: str) -> list[str]:
         """Cut a text into windows of at most 254 tokens, which with [CLS] and [SEP] is what a model reads.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Mark, Selection
+from indelible.embed import Reading
 from indelible.errors import InvalidInput
 from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
@@ -60,6 +61,14 @@ class SemanticChannel:
         query = np.frombuffer(struct.pack(f"{len(request.vector)}d", *request.vector))
         # As numpy.linalg.norm does it, which takes longer to find out that it should.
         return (query / math.sqrt(query.dot(query))).astype(np.float32)
+
+    def coverage(self, request: Request) -> float:
+        """How much of the question the model can read; all of it, where it does not say or the caller brought the vector."""
+        if request.vector is None and request.query:
+            model = self._indexing.embedder()
+            if isinstance(model, Reading):
+                return model.coverage(request.query)
+        return 1.0
 
     def wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:
         """Which records may be hits, by expiry and among the versions that are allowed; ``None`` where all may."""

@@ -148,7 +148,7 @@ class Recall:
             if allowed is not None or request.min_score is not None:
                 everybody = self._meaning.wanted(vectors, selection, None)
                 _, crowd, _ = vectors.nearest(query, most=CROWD, least=None, wanted=everybody)
-            balance = clear_balance(crowd.tolist())
+            balance = clear_balance(crowd.tolist(), self._meaning.coverage(request))
         return _Found(*join(words, vectors, query, nearest, balance=balance, least=request.min_score, most=request.most))
 
     # Priors

@@ -2,11 +2,12 @@
 
 Both channels are brought to a scale on which 1 is the best that could be: words to the share of what the query asks for that a document
 holds (``keyword.Bm25.share``), meaning to half of one plus the cosine. A fused score is a convex combination of the two, so it says the
-same whichever other documents are ranked beside it. How much meaning counts is read off the question: where the nearest documents stand
-out from the crowd the model has understood it, and where ten are about as near as one it has not, as with a language that it never learnt.
+same whichever other documents are ranked beside it. How much meaning counts is read off the question, in two ways. The model says how much
+of it its vocabulary covers: a question that it cannot read is one of words alone. And where the nearest documents stand out from the crowd
+the model has understood it, and where ten are about as near as one it has not.
 
-The constants were fixed on one set, the probing questions of MemoryBank in English and in Chinese, which the bundled model cannot read, and
-are the same for all; ``benchmarks/README.md`` tells how, and what they do there and on other sets.
+The constants were fixed on one set, the probing questions of MemoryBank, and are the same for all; ``benchmarks/README.md`` tells how, and
+what they do there and on other sets.
 """
 
 from __future__ import annotations
@@ -24,31 +25,31 @@ if TYPE_CHECKING:
 
 CROWD: Final = 10
 """The rank that the nearest document is compared with."""
-MUDDLE: Final = 0.04
-"""A lead in cosine over the crowd that means nothing: vectors of no meaning have it by chance."""
-CLEAR: Final = 0.16
-"""How much more than that makes cosines count as much as words."""
+CLEAR: Final = 0.2
+"""The lead in cosine over the crowd that makes cosines count as much as words."""
 MOST: Final = 1.5
-"""The most that cosines ever count, in units of what words do."""
+"""The most that cosines ever count, in units of what words do. Where a slice has few documents, any lead is large."""
 DEFAULT_BALANCE_MOST: Final = 2 * MOST / (1 + 2 * MOST)
 """The greatest answer of ``clear_balance``."""
 
 
-def clear_balance(cosines: Sequence[float]) -> float:
-    """How much meaning should count against words, by how clearly it answers.
+def clear_balance(cosines: Sequence[float], coverage: float = 1.0) -> float:
+    """How much meaning should count against words, by how clearly it answers and how much of the question the model can read.
 
     Args:
         cosines: of the documents nearest to the question among all of the slice, nearest first; more than ``CROWD`` tell no more.
+        coverage: how much of the question the model's vocabulary covers, 0 to 1.
 
     Returns:
-        From 0, words alone, to ``DEFAULT_BALANCE_MOST``; it never falls when the nearest document comes nearer. 0 without documents.
+        From 0, words alone, to ``DEFAULT_BALANCE_MOST``; it never falls when the nearest document comes nearer or more is
+        covered. 0 without documents, and where nothing is covered.
     """
     if not cosines:
         return 0.0
     lead = cosines[0] - cosines[min(CROWD, len(cosines)) - 1]
     # Half of one plus the cosine moves half as fast as the cosine itself.
-    weight = 2.0 * min(MOST, max(0.0, lead - MUDDLE) / CLEAR)
-    return weight / (1.0 + weight)
+    weight = 2.0 * min(MOST, max(0.0, lead) / CLEAR)
+    return coverage * weight / (1.0 + weight)
 
 
 def fuse(shares: Mapping[int, float], cosines: Mapping[int, float], *, balance: float) -> list[tuple[int, float]]:
