@@ -180,10 +180,12 @@ class SqliteReads(Backend):
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
         sql = (
             "SELECT s.record, s.version, v.part, v.data, s.expires_at "
-            f"FROM state s LEFT JOIN vector v ON v.doc = s.doc AND {_OF_MODELS} {join} WHERE {where.sql} ORDER BY s.record, v.part"
+            f"FROM state s LEFT JOIN vector v ON v.doc = s.doc AND {_OF_MODELS} {join} WHERE {where.sql}"
         )
         with self._connections.read() as connection:
             rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
+            # Here and not there, where every vector would be copied once more: most come in order, and a record has one version.
+            rows.sort()
             return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
