@@ -335,7 +335,10 @@ class Backend(ABC):
 
     @abstractmethod
     def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        """Every record of a selection with its vectors made by any of some models; its order and bounds are not looked at."""
+        """Every record of a selection, as it stands at one version, with its vectors made by any of some models.
+
+        The selection's order and bounds are not looked at, and ``every_version`` is not for it.
+        """
 
     @abstractmethod
     def models(self) -> list[str]:

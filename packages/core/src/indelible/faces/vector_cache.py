@@ -109,9 +109,12 @@ class Vectors:
         """
         import numpy as np
 
-        chosen = np.arange(len(self.versions)) if wanted is None else np.flatnonzero(wanted)
-        if most is not None and len(chosen) > 4 * most + 64:
+        chosen = None if wanted is None else np.flatnonzero(wanted)
+        number = len(self.versions) if chosen is None else len(chosen)
+        if most is not None and number > 4 * most + 64:
             chosen = self._possible(query, chosen, most)
+        elif chosen is None:
+            chosen = np.arange(number)
         cosines, rows = self.cosines(query, chosen)
         if least is not None:
             near = cosines >= least
@@ -170,16 +173,18 @@ class Vectors:
         _, first = np.unique(owner[at_best], return_index=True)
         return best, rows[at_best[first]]
 
-    def _possible(self, query: Matrix, chosen: Integers, most: int) -> Integers:
-        """Those of some records that may be among the nearest: what lies further below the last that is wanted than both may be off cannot
-        come before it."""
+    def _possible(self, query: Matrix, chosen: Integers | None, most: int) -> Integers:
+        """Those of some records, or of all, that may be among the nearest: what lies further below the last that is wanted than both may be
+        off cannot come before it."""
         estimates, error = self.estimates(query)
-        best = estimates if len(chosen) == len(estimates) else estimates[chosen]
+        best = estimates if chosen is None else estimates[chosen]
         if not most:
-            return chosen[:0]
-        ordered = best.copy()
-        ordered.partition(len(best) - most)
-        possible: Integers = chosen[best >= ordered[len(best) - most] - 2 * error]
+            near = best > 2.0
+        else:
+            ordered = best.copy()
+            ordered.partition(len(best) - most)
+            near = best >= ordered[len(best) - most] - 2 * error
+        possible: Integers = near.nonzero()[0] if chosen is None else chosen[near]
         return possible
 
 

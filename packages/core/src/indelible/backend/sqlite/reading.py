@@ -222,7 +222,8 @@ class SqliteReads(Backend):
         )
         with self._connections.read() as connection:
             rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
-            rows.sort(key=_BY_RECORD_AND_PART)
+            # Here and not there, where every vector would be copied once more: most come in order, and a record has one version.
+            rows.sort()
             return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:

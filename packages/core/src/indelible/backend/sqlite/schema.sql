@@ -88,7 +88,7 @@ CREATE TABLE state (
   PRIMARY KEY (record, live_from)
 ) WITHOUT ROWID;
 
-CREATE INDEX state_slice ON state(slice, live_to, live_from, version, doc, expires_at) WHERE visible = 1;
+CREATE INDEX state_slice ON state(slice, live_to, live_from, visible, version, doc, expires_at) WHERE visible = 1;
 CREATE INDEX state_key ON state(slice, key, live_to) WHERE key IS NOT NULL;
 CREATE INDEX state_parent ON state(parent) WHERE parent IS NOT NULL;
 CREATE INDEX state_split ON state(doc) WHERE doc < 0;

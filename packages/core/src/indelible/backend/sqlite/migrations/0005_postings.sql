@@ -35,5 +35,5 @@ SELECT (doc << 20) + row_number() OVER (PARTITION BY doc ORDER BY part, model) -
 DROP TABLE old_vector;
 
 DROP INDEX state_slice;
-CREATE INDEX state_slice ON state(slice, live_to, live_from, version, doc, expires_at) WHERE visible = 1;
+CREATE INDEX state_slice ON state(slice, live_to, live_from, visible, version, doc, expires_at) WHERE visible = 1;
 CREATE INDEX state_split ON state(doc) WHERE doc < 0;
