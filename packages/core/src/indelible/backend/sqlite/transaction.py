@@ -16,6 +16,8 @@ from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Slot, Standing
 from indelible.errors import RecordNotFound
 
+_ROWS_TOGETHER = 256
+"""Rows of one table that go in together; all those of a large import would be held in memory twice."""
 MAX_NAMES = 50_000
 """So many slices are remembered; a store may have one for each user."""
 LABEL_END = "\x1f"
@@ -187,17 +189,19 @@ class Transaction:
     def write(self, planned: Sequence[Planned], device_id: int, recorded_at: int) -> None:
         """Write the events of this transaction and bring every view up to them."""
         txn = planned[-1].version
-        self._insert(
-            "add_event",
-            [
-                (
-                    e.version, txn, recorded_at, device_id, e.seq, e.clock, _OP_TEXTS[e.op], bytearray(e.record),
-                    None if e.commitment is None else bytearray(e.commitment), e.expires_at, bytearray(e.hash),
-                )
-                for e in planned
-            ],
-        )  # fmt: skip
-        self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in planned if e.salt is not None])
+        for start in range(0, len(planned), _ROWS_TOGETHER):
+            some = planned[start : start + _ROWS_TOGETHER]
+            self._insert(
+                "add_event",
+                [
+                    (
+                        e.version, txn, recorded_at, device_id, e.seq, e.clock, _OP_TEXTS[e.op], bytearray(e.record),
+                        None if e.commitment is None else bytearray(e.commitment), e.expires_at, bytearray(e.hash),
+                    )
+                    for e in some
+                ],
+            )  # fmt: skip
+            self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in some if e.salt is not None])
         self._project(planned)
 
     def _insert(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -215,6 +219,9 @@ class Transaction:
             # What has a context takes into its index text records that may be of this very transaction.
             if event.is_new and not (event.body is not None and '"context":' in event.body):
                 fresh.append(event)
+                if len(fresh) == _ROWS_TOGETHER:
+                    self._begin(fresh)
+                    fresh = []
                 continue
             self._begin(fresh)
             fresh = []
