@@ -10,6 +10,7 @@ from typing import Any
 from indelible.backend.interface import Indexer
 from indelible.backend.sqlite.documents import CONTEXT_PART, Documents, has_neighbours
 from indelible.backend.sqlite.schema import queries
+from indelible.base.canonical import dumps
 from indelible.base.event import CHAIN_START, STATE_OPS, Op
 from indelible.base.plan import Head, OldState, PartVector, Planned
 from indelible.base.record import Namespace, Scope
@@ -74,6 +75,8 @@ class Transaction:
         self._sql = queries()
         self._slices: dict[tuple[Namespace, Scope], int] = {}
         self._models: dict[str, int] = {}
+        # Who was written under the keys of many drafts, while these are planned.
+        self._claimants: dict[Slot, list[Standing]] = {}
 
     # What the planner asks
 
@@ -87,7 +90,29 @@ class Transaction:
         # Two devices made a record each under this key; only then is the order of their winners worth a join.
         return self._one_standing("holder", (self.find_slice(slot.namespace, slot.scope), slot.key))
 
+    def look_ahead(self, slots: Iterable[Slot]) -> None:
+        """Look up many keys at once, for ``holder`` and ``claimants`` to answer from until ``forget_keys``."""
+        wanted: dict[int, list[Slot]] = {}
+        for slot in slots:
+            self._claimants[slot] = []
+            slice_id = self.find_slice(slot.namespace, slot.scope)
+            if slice_id is not None:
+                wanted.setdefault(slice_id, []).append(slot)
+        query = self._sql["claimants"].replace("key = ?", "key IN (SELECT value FROM json_each(?))")
+        for slice_id, several in wanted.items():
+            rows = self.connection.execute(query, (slice_id, dumps([slot.key for slot in several]))).fetchall()
+            for standing in [standing_of(self.connection, self._names, row) for row in rows]:
+                if standing.slot is not None:
+                    self._claimants[standing.slot].append(standing)
+
+    def forget_keys(self) -> None:
+        """What was looked up ahead is about to change."""
+        self._claimants.clear()
+
     def claimants(self, slot: Slot) -> list[Standing]:
+        known = self._claimants.get(slot)
+        if known is not None:
+            return known
         slice_id = self.find_slice(slot.namespace, slot.scope)
         if slice_id is None:
             return []
