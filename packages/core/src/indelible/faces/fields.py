@@ -138,7 +138,7 @@ def state_fields(
         text = metadata_field(metadata)
         fields["metadata"] = "null" if text == _EMPTY_OBJECT else text
     if value is not UNSET:
-        fields["value"] = encode(value, "value")
+        fields["value"] = "null" if value is None else encode(value, "value")
     if not isinstance(parts, Unset):
         fields["parts"] = parts_field(parts) if parts else "null"
     if parent is not None:

@@ -40,10 +40,13 @@ from indelible.base.event import Event
 from indelible.base.ids import ID_BYTES, IdSource, uuid7
 from indelible.base.plan import CONTEXT_PART, Draft, Head, PartVector, Planner, Written, plan_all
 from indelible.base.record import Namespace
+from indelible.base.standing import Slot
 from indelible.errors import IntegrityFailure
 
 _MEMORY_PLACE = "memory"
 _MAX_SETTINGS = 1000
+_MANY = 8
+"""So many drafts have their keys looked up together."""
 _IS_CHANGED = itemgetter(Written._fields.index("changed"))
 _IS_STALE = itemgetter(Written._fields.index("stale"))
 
@@ -133,7 +136,14 @@ class SqliteBackend(SqliteReads):
             planner = Planner(known.transaction, known.head, self._clock.now_us(), new_id=self._new_id)
             if known.continues is not None:
                 planner.plan_device(known.continues)
-            written = plan_all(planner, drafts)
+            if len(drafts) >= _MANY:
+                known.transaction.look_ahead(
+                    Slot(d.namespace, d.scope, d.key) for d in drafts if d.key is not None and d.namespace is not None
+                )
+            try:
+                written = plan_all(planner, drafts)
+            finally:
+                known.transaction.forget_keys()
             if any(map(_IS_CHANGED, written)):
                 if known.continues is not None:
                     connection.execute(queries()["delete_meta"], ("continues",))

@@ -10,12 +10,15 @@ from typing import Any
 from indelible.backend.interface import Indexer
 from indelible.backend.sqlite.documents import CONTEXT_PART, Documents, has_neighbours
 from indelible.backend.sqlite.schema import queries
+from indelible.base.canonical import dumps
 from indelible.base.event import CHAIN_START, STATE_OPS, Op
 from indelible.base.plan import Head, OldState, PartVector, Planned
 from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Slot, Standing
 from indelible.errors import RecordNotFound
 
+_ROWS_TOGETHER = 256
+"""Rows of one table that go in together; all those of a large import would be held in memory twice."""
 MAX_NAMES = 50_000
 """So many slices are remembered; a store may have one for each user."""
 VECTOR_BITS = 20
@@ -74,6 +77,8 @@ class Transaction:
         self._sql = queries()
         self._slices: dict[tuple[Namespace, Scope], int] = {}
         self._models: dict[str, int] = {}
+        # Who was written under the keys of many drafts, while these are planned.
+        self._claimants: dict[Slot, list[Standing]] = {}
 
     # What the planner asks
 
@@ -87,7 +92,29 @@ class Transaction:
         # Two devices made a record each under this key; only then is the order of their winners worth a join.
         return self._one_standing("holder", (self.find_slice(slot.namespace, slot.scope), slot.key))
 
+    def look_ahead(self, slots: Iterable[Slot]) -> None:
+        """Look up many keys at once, for ``holder`` and ``claimants`` to answer from until ``forget_keys``."""
+        wanted: dict[int, list[Slot]] = {}
+        for slot in slots:
+            self._claimants[slot] = []
+            slice_id = self.find_slice(slot.namespace, slot.scope)
+            if slice_id is not None:
+                wanted.setdefault(slice_id, []).append(slot)
+        query = self._sql["claimants"].replace("key = ?", "key IN (SELECT value FROM json_each(?))")
+        for slice_id, several in wanted.items():
+            rows = self.connection.execute(query, (slice_id, dumps([slot.key for slot in several]))).fetchall()
+            for standing in [standing_of(self.connection, self._names, row) for row in rows]:
+                if standing.slot is not None:
+                    self._claimants[standing.slot].append(standing)
+
+    def forget_keys(self) -> None:
+        """What was looked up ahead is about to change."""
+        self._claimants.clear()
+
     def claimants(self, slot: Slot) -> list[Standing]:
+        known = self._claimants.get(slot)
+        if known is not None:
+            return known
         slice_id = self.find_slice(slot.namespace, slot.scope)
         if slice_id is None:
             return []
@@ -189,17 +216,19 @@ class Transaction:
     def write(self, planned: Sequence[Planned], device_id: int, recorded_at: int) -> None:
         """Write the events of this transaction and bring every view up to them."""
         txn = planned[-1].version
-        self._insert(
-            "add_event",
-            [
-                (
-                    e.version, txn, recorded_at, device_id, e.seq, e.clock, _OP_TEXTS[e.op], bytearray(e.record),
-                    None if e.commitment is None else bytearray(e.commitment), e.expires_at, bytearray(e.hash),
-                )
-                for e in planned
-            ],
-        )  # fmt: skip
-        self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in planned if e.salt is not None])
+        for start in range(0, len(planned), _ROWS_TOGETHER):
+            some = planned[start : start + _ROWS_TOGETHER]
+            self._insert(
+                "add_event",
+                [
+                    (
+                        e.version, txn, recorded_at, device_id, e.seq, e.clock, _OP_TEXTS[e.op], bytearray(e.record),
+                        None if e.commitment is None else bytearray(e.commitment), e.expires_at, bytearray(e.hash),
+                    )
+                    for e in some
+                ],
+            )  # fmt: skip
+            self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in some if e.salt is not None])
         self._project(planned)
         self.documents.postings.pack(planned[-1].version)
 
@@ -218,6 +247,9 @@ class Transaction:
             # What has a context takes into its index text records that may be of this very transaction.
             if event.is_new and not (event.body is not None and '"context":' in event.body):
                 fresh.append(event)
+                if len(fresh) == _ROWS_TOGETHER:
+                    self._begin(fresh)
+                    fresh = []
                 continue
             self._begin(fresh)
             fresh = []
