@@ -78,6 +78,8 @@ class Mmr:
 class Rerank:
     """A second look at the best: a model reads the query and each text together, and puts them in its own order.
 
+    ``Hit.rank_score`` is then the model's score, from 0 to 1, and beyond the pool 0 or less; ``Hit.score`` stays the cosine.
+
     Attributes:
         pool: how many of the best are read, 1 to 1000; what lies beyond follows in the order it had. Each costs time.
         reranker: reads them; the bundled one, of the extra ``rerank``, when omitted.
