@@ -127,6 +127,29 @@ def test_what_is_no_text_is_refused(query: Any, texts: Any) -> None:
         _ONE.score(query, texts)
 
 
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [
+        ("where is Ada?", True),
+        ("où est Ädä?", True),
+        ("Ở đâu?", True),
+        ("??? 12", True),
+        ("艾达住在哪里？", False),
+        ("где Ada живёт?", False),
+        ("艾达 lives where in 挪威?", True),
+        ("에이다는 어디에 있니", False),
+        ("", True),
+    ],
+)
+def test_which_queries_it_reads(query: str, read: bool) -> None:
+    """S52: those in Latin letters, for the most part; and of others recall keeps its own order, without loading anything."""
+    assert OnnxReranker().reads(query) is read
+    if not read:
+        with MemoryStore(":memory:", embedder=StaticEmbedder()) as store:
+            store.remember_many(["艾达住在挪威", "где живёт Ada", "에이다는 집에 있다", "Ada lives in Oslo"])
+            assert store.recall(query, mode="hybrid", rerank=OnnxReranker("nowhere")) == store.recall(query, mode="hybrid")
+
+
 @pytest.mark.parametrize("workers", [0, -1, True, 1.0, "2"])
 def test_workers_must_be_a_positive_int(workers: Any) -> None:
     with pytest.raises(InvalidInput, match="workers"):

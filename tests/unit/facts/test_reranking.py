@@ -241,6 +241,19 @@ def test_a_vector_beside_the_query(store: MemoryStore) -> None:
         store.collection("notes", model="store").search(rerank=True)
 
 
+def test_a_query_that_it_does_not_read(many: MemoryStore) -> None:
+    """Is answered as if it had not been asked for, in order and scores, with variety too; whether it reads one may fail as well."""
+    longest, no = Longest(), Answering([])
+    no.reads = lambda query: False  # type: ignore[attr-defined]  # an optional method
+    assert many.recall("red fox", limit=30, rerank=no) == many.recall("red fox", limit=30)
+    assert many.recall("red fox", rerank=no, mmr=0.5) == many.recall("red fox", mmr=0.5)
+    longest.reads = lambda query: query == "red fox"  # type: ignore[attr-defined]  # likewise
+    assert many.recall("red fox", rerank=longest) != many.recall("red fox")
+    no.reads = lambda query: 1 / 0  # type: ignore[attr-defined]  # likewise
+    with pytest.raises(ModelError, match="answering failed on the query: ZeroDivisionError"):
+        many.recall("red fox", rerank=no)
+
+
 def test_nothing_found_is_nothing_read(store: MemoryStore) -> None:
     longest = Longest()
     assert store.recall("red fox", rerank=longest) == []

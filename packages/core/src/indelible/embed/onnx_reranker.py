@@ -54,6 +54,14 @@ class OnnxReranker:
     def __repr__(self) -> str:
         return f"OnnxReranker({self.id!r})"
 
+    def reads(self, query: str) -> bool:
+        """Whether it can judge anything by this query: not if most of its letters are of another script than Latin.
+
+        The model was trained on English. Of queries in Chinese its order is far worse than the one that it is given.
+        """
+        letters = [letter for letter in query[:CHARACTERS] if letter.isalpha()]
+        return 2 * sum(map(_is_latin, letters)) >= len(letters)
+
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Say how well each text answers the query: the sigmoid of the model's logit, from 0 to 1.
 
@@ -127,6 +135,10 @@ def bundled_reranker() -> OnnxReranker:
 
 def _session(bundle: RerankerBundle) -> Any:
     return open_session(bundle.file(f"{OnnxReranker.id}.onnx"), needs_rerank_extra)
+
+
+def _is_latin(letter: str) -> bool:
+    return letter < "\u0250" or "\u1e00" <= letter < "\u1f00"  # up to Latin Extended-B, and Latin Extended Additional
 
 
 def _sigmoid(logit: float) -> float:

@@ -14,6 +14,8 @@ from indelible.errors import IndelibleError, InvalidInput, ModelError
 class Reranker(Protocol):
     """Scores texts for a query.
 
+    It may also have a method ``reads(query) -> bool``: where that is false, recall is as if no reranker had been asked for.
+
     Implementations are safe to call from several threads, give a text the same score whatever stands beside it, and open no
     socket unless the caller's own model does.
     """
@@ -55,6 +57,21 @@ def checked_scores(reranker: Reranker, query: str, texts: Sequence[str]) -> list
         if not 0.0 <= value <= 1.0:  # false for NaN
             raise ModelError(f"{name} returned {value!r} for text {place} of {len(texts)}: scores go from 0 to 1, a logit wants a sigmoid")
     return found
+
+
+def reads_query(reranker: Reranker, query: str) -> bool:
+    """Whether a reranker is to be asked about a query; one that does not say is.
+
+    Raises:
+        ModelError: its ``reads`` failed; errors of this library pass as they are.
+    """
+    try:
+        reads = getattr(reranker, "reads", None)
+        return not callable(reads) or bool(reads(query))
+    except IndelibleError:
+        raise
+    except Exception as error:  # whatever a foreign model raises
+        raise ModelError(f"reranker {_name_of(reranker)} failed on the query: {type(error).__name__}: {error}") from error
 
 
 def checked_pairs(query: object, texts: object) -> tuple[str, list[str]]:

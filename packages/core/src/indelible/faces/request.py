@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from indelible.base.canonical import check_text
 from indelible.base.record import Record
+from indelible.embed.onnx_reranker import bundled_reranker
+from indelible.embed.reranker import reads_query
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_many, check_optional_whole, check_whole
 from indelible.faces.indexing import packed
@@ -253,18 +255,17 @@ def _is_reranker(value: object) -> TypeGuard[Reranker]:
     return not isinstance(value, type) and callable(getattr(value, "score", None))
 
 
-def _checked_rerank(value: object, query: object) -> Rerank | None:
+def _checked_rerank(value: object, query: str | None) -> Rerank | None:
     if value is None or value is False:
         return None
     if query is None:
         raise InvalidInput("rerank reads the query beside each text: give a query, not a vector alone")
-    if isinstance(value, Rerank):
-        return value
-    if value is True:
-        return Rerank()
-    if _is_reranker(value):
-        return Rerank(reranker=value)
-    raise InvalidInput(f"rerank must be True, a Rerank, or a reranker with a method score(query, texts), got {shown(value)}")
+    wanted = value if isinstance(value, Rerank) else Rerank() if value is True else None
+    if wanted is None:
+        if not _is_reranker(value):
+            raise InvalidInput(f"rerank must be True, a Rerank, or a reranker with a method score(query, texts), got {shown(value)}")
+        wanted = Rerank(reranker=value)
+    return wanted if reads_query(bundled_reranker() if wanted.reranker is None else wanted.reranker, query) else None
 
 
 def checked_accept(value: object) -> Accept | None:

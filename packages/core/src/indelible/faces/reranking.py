@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from indelible.backend.interface import Row
 from indelible.base.canonical import loads
 from indelible.base.plan import CONTEXT_PART
+from indelible.embed.onnx_reranker import bundled_reranker
 from indelible.embed.reranker import checked_scores
 from indelible.errors import IndelibleError
 from indelible.faces.request import Request, Rerank
@@ -49,11 +50,7 @@ def reranked(
     texts = {version: text for version, text in read.items() if text.strip()}
     scores: dict[int, float] = {}
     if texts:
-        reranker = wanted.reranker
-        if reranker is None:
-            from indelible.embed.onnx_reranker import bundled_reranker
-
-            reranker = bundled_reranker()
+        reranker = bundled_reranker() if wanted.reranker is None else wanted.reranker
         scores = dict(zip(texts, checked_scores(reranker, request.query or "", list(texts.values())), strict=True))
     # A record without text answers nothing.
     return [*sorted(((version, scores.get(version, 0.0)) for version, _ in pool), key=lambda hit: -hit[1]), *beyond]
