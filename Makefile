@@ -7,10 +7,11 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 # Every distribution, each after the ones it needs, so that a sibling is taken from here and never from an index.
-DISTS := models packages/core packages/langchain packages/llamaindex
-INSTALL := -e models -e 'packages/core[embed,tools,mcp]' -e 'packages/langchain[agents,classic,testing]' \
+DISTS := models models-rerank packages/core packages/langchain packages/llamaindex
+INSTALL := -e models -e models-rerank -e 'packages/core[embed,rerank,tools,mcp]' -e 'packages/langchain[agents,classic,testing]' \
 	-e packages/llamaindex
-VERSIONS := models/src/indelible_models/__init__.py packages/core/src/indelible/_version.py \
+VERSIONS := models/src/indelible_models/__init__.py models-rerank/src/indelible_reranker/__init__.py \
+	packages/core/src/indelible/_version.py \
 	packages/langchain/src/langchain_indelible/_version.py packages/llamaindex/src/llama_index_indelible/_version.py
 SETUP_FROM := requirements-dev.txt $(DISTS:%=%/pyproject.toml) $(VERSIONS)
 
@@ -55,7 +56,7 @@ wheels: $(READY) ## build the wheel and sdist of every package into dist/
 
 clean: ## remove what the verbs made, but keep .venv (the next verb checks it anew)
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .interop.log $(READY)
-	find packages models tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find packages models models-rerank tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile

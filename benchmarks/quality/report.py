@@ -11,7 +11,7 @@ from rich.text import Text
 
 from benchmarks.quality.metrics import DEPTH, NAMES, Interval, bootstrap, paired
 from benchmarks.quality.stores import PRIORS
-from benchmarks.quality.ways import BM25, HYBRID, SEMANTIC, SPACES, WORDS, Results
+from benchmarks.quality.ways import BM25, HYBRID, RERANKED, SEMANTIC, SPACES, WORDS, Results
 
 WITH_INTERVAL = ("any@5", "recall@10", "nDCG@10")
 """The measures that decide; the others are printed without their intervals, which the file has."""
@@ -27,6 +27,8 @@ def comparisons(results: Results) -> Iterator[tuple[str, str, Interval]]:
     for way in values:
         if way.startswith("reciprocal"):
             yield from _difference(results, HYBRID, way, "nDCG@10")
+    for way in RERANKED:
+        yield from _difference(results, way, HYBRID, "nDCG@10")
     yield from _difference(results, HYBRID, BM25, "recall@10")
     yield from _difference(results, BM25, SPACES, "recall@10")
     for mode in (HYBRID, SEMANTIC):
@@ -63,6 +65,16 @@ def show(console: Console, results: Results) -> None:
     for what, measure, interval in comparisons(results):
         table.add_row(what, measure, Text(with_interval(interval, sign="+")))
     console.print(table)
+    for line in _delays(results.milliseconds):
+        console.print(line, markup=False)
+
+
+def _delays(milliseconds: dict[str, float]) -> Iterator[str]:
+    """What a second look costs; of a machine that may have had other things to do."""
+    for way in RERANKED:
+        if way in milliseconds and HYBRID in milliseconds:
+            extra = milliseconds[way] - milliseconds[HYBRID]
+            yield f"{way}: {extra:.0f} ms a question more than {HYBRID} ({milliseconds[HYBRID]:.1f} ms), medians of one run"
 
 
 def with_interval(interval: Interval, *, sign: str = "") -> str:
@@ -78,6 +90,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "documents": len(results.asked.documents),
         "questions": len(results.asked.questions),
         "peers": results.versions,
+        "milliseconds": results.milliseconds,
         "ways": {way: {name: bootstrap(values[name])._asdict() for name in NAMES} for way, values in results.values.items()},
         "differences": [{"what": what, "measure": measure, **interval._asdict()} for what, measure, interval in comparisons(results)],
     }
@@ -94,4 +107,7 @@ def markdown(written: dict[str, Any]) -> str:
     for item in written["differences"]:
         interval = Interval(item["mean"], item["low"], item["high"])
         lines.append(f"| {item['what']} | {item['measure']} | {with_interval(interval, sign='+')} |")
+    delays = list(_delays(written.get("milliseconds", {})))
+    if delays:
+        lines += ["", "; ".join(delays) + "."]
     return "\n".join(lines)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import statistics
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +22,11 @@ from benchmarks.quality.peers import peer_rankings
 from benchmarks.quality.sets import Question, QuestionSet
 from benchmarks.quality.stores import PRIORS, Context, FilledStore
 from benchmarks.quality.words import Ranker, bm25_unsegmented, grep, reciprocal_ranks, word_channel
+from indelible import Rerank
 
 HYBRID, SEMANTIC, WORDS, BM25, SPACES = "hybrid", "semantic", "bm25 over stems", "bm25", "bm25, cut at spaces"
+RERANKED = {f"{HYBRID} + rerank {pool}": pool for pool in (20, 50)}
+"""With the bundled reranker over so many of the best, where it is installed."""
 Answer = Callable[[Question], list[str]]
 
 
@@ -32,11 +38,13 @@ class Results:
         asked: the set.
         values: by way, by measure, one number for each question, 0 to 100.
         versions: of the peers.
+        milliseconds: by way, of one question, the median; the question's vector is there already.
     """
 
     asked: QuestionSet
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
     versions: str = ""
+    milliseconds: dict[str, float] = field(default_factory=dict)
 
     def add(self, way: str, rankings: list[list[str]]) -> None:
         """Score what a way answered."""
@@ -71,7 +79,13 @@ def run_all(
         if not re.search(wanted, way):
             return
         say(f"{asked.name}: {way}")
-        results.add(way, [answer(question) for question in asked.questions])
+        rankings, times = [], []
+        for question in asked.questions:
+            start = time.perf_counter()
+            rankings.append(answer(question))
+            times.append(1000 * (time.perf_counter() - start))
+        results.add(way, rankings)
+        results.milliseconds[way] = statistics.median(times)
 
     for way, answer in _by_words(asked):
         ask(way, answer)
@@ -80,6 +94,9 @@ def run_all(
         ask(BM25, partial(store.search, bm25=True))
         ask(SEMANTIC, _recalling(store, SEMANTIC))
         ask(HYBRID, _recalling(store, HYBRID))
+        if find_spec("indelible_reranker") is not None:
+            for way, pool in RERANKED.items():
+                ask(way, _recalling(store, HYBRID, rerank=Rerank(pool)))
         words = _rankers(asked, word_channel)
         for k in (10, 60):
             ask(f"reciprocal ranks, k={k}", partial(_by_ranks, store, words, k))

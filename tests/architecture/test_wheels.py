@@ -34,9 +34,10 @@ class Dist:
 
 CORE = Dist(ROOT / "packages" / "core", "indelible", "indelible")
 MODELS = Dist(ROOT / "models", "indelible-models", "indelible_models")
+RERANKER = Dist(ROOT / "models-rerank", "indelible-reranker", "indelible_reranker")
 LANGCHAIN = Dist(ROOT / "packages" / "langchain", "langchain-indelible", "langchain_indelible")
 LLAMAINDEX = Dist(ROOT / "packages" / "llamaindex", "llama-index-indelible", "llama_index_indelible")
-DISTS = [CORE, MODELS, LANGCHAIN, LLAMAINDEX]
+DISTS = [CORE, MODELS, RERANKER, LANGCHAIN, LLAMAINDEX]
 each_dist = pytest.mark.parametrize("dist", DISTS, ids=lambda dist: dist.name)
 
 
@@ -99,6 +100,12 @@ def embedding(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="module")
+def reranking(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """What `pip install indelible[rerank]` makes."""
+    return make_environment(tmp_path_factory.mktemp("rerank") / "venv", str(built["indelible-reranker"]), f"{built['indelible']}[rerank]")
+
+
+@pytest.fixture(scope="module")
 def langchain_alone(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """What `pip install langchain-indelible` makes."""
     return make_environment(tmp_path_factory.mktemp("langchain") / "venv", str(built["indelible"]), str(built["langchain-indelible"]))
@@ -148,23 +155,30 @@ def test_the_metadata_are_complete(dist: Dist, built: dict[str, Path]) -> None:
     assert len(str(metadata.get_payload())) > 200
 
 
-def test_the_extra_asks_for_our_models_in_our_range(built: dict[str, Path]) -> None:
-    """`indelible[embed]` takes the models of the same minor version, and core alone none."""
+@pytest.mark.parametrize(("extra", "models_of_it"), [("embed", "indelible-models"), ("rerank", "indelible-reranker")])
+def test_an_extra_asks_for_our_models_in_our_range(built: dict[str, Path], extra: str, models_of_it: str) -> None:
+    """`indelible[embed]` takes the models of the same minor version, `indelible[rerank]` its own, and core alone none."""
     with zipfile.ZipFile(built["indelible"]) as wheel:
         name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
         wanted = email.message_from_bytes(wheel.read(name)).get_all("Requires-Dist") or []
-    models = [requirement for requirement in wanted if requirement.startswith("indelible-models")]
+    models = [requirement for requirement in wanted if requirement.startswith(models_of_it)]
     major, minor = built["indelible"].name.split("-")[1].split(".")[:2]
     assert len(models) == 1
-    assert "extra == 'embed'" in models[0]
+    assert f"extra == '{extra}'" in models[0]
     assert f">={major}.{minor}" in models[0]
     assert f"<{major}.{int(minor) + 1}" in models[0]
 
 
 @pytest.mark.parametrize(
     ("dist", "fixture"),
-    [(CORE, "core_alone"), (MODELS, "models_alone"), (LANGCHAIN, "langchain_alone"), (LLAMAINDEX, "llamaindex_alone")],
-    ids=["indelible", "indelible-models", "langchain-indelible", "llama-index-indelible"],
+    [
+        (CORE, "core_alone"),
+        (MODELS, "models_alone"),
+        (RERANKER, "reranking"),
+        (LANGCHAIN, "langchain_alone"),
+        (LLAMAINDEX, "llamaindex_alone"),
+    ],
+    ids=["indelible", "indelible-models", "indelible-reranker", "langchain-indelible", "llama-index-indelible"],
 )
 def test_the_version_is_stated_once(dist: Dist, fixture: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """`__version__` and the installed metadata say the same."""
@@ -259,6 +273,27 @@ store.remember("Trains to Oslo leave at noon")
 hits = store.recall("how is our business doing financially?")
 assert [hit.content for hit in hits][0] == "Quarterly revenue grew by nine percent", hits
 assert -1 <= hits[-1].score <= hits[0].score <= 1
+store.close()
+""",
+        tmp_path,
+    )
+
+
+def test_the_reranker_needs_no_other_extra(reranking: Environment, tmp_path: Path) -> None:
+    """With `indelible[rerank]` alone, what was found by words is put in the order of its answers."""
+    reranking.python(
+        """
+import importlib.util
+assert importlib.util.find_spec("indelible_models") is None
+
+from indelible import MemoryStore
+
+store = MemoryStore("facts.db")
+busy, answer = "Name, name, name: the cat food has a new name and cat owners like the name", "The cat's name is Turing"
+store.remember(busy)
+store.remember(answer)
+assert [hit.content for hit in store.recall("cat name", mode="keyword")] == [busy, answer]
+assert [hit.content for hit in store.recall("cat name", mode="keyword", rerank=True)] == [answer, busy]
 store.close()
 """,
         tmp_path,

@@ -279,7 +279,7 @@ TABLE: dict[str, dict[str, dict[str, Callable[[World], Any]]]] = {
 MORE: dict[str, tuple[str, ...]] = {
     "count": SCOPE,
     "scopes": SCOPE,
-    "search_semantic": (*SCOPE, "offset", "min_score", "as_of", "mmr", "recency", "feedback"),
+    "search_semantic": (*SCOPE, "offset", "min_score", "as_of", "mmr", "recency", "feedback", "rerank"),
     "remember_many": (*SCOPE, "metadata", "source", "ttl_ms"),
     "remember_turns": (*SCOPE, "metadata", "source", "ttl_ms"),
     "restore_backup": ("embedder", "require_scope", "timeout_s"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +17,10 @@ from benchmarks.quality.embedding import Matrix, Remembering
 from benchmarks.quality.metrics import NAMES
 from benchmarks.quality.report import as_json, comparisons, markdown, show
 from benchmarks.quality.sets import Document, Question, QuestionSet
-from benchmarks.quality.ways import BM25, HYBRID, SEMANTIC, WORDS, Results, merged, run_all
+from benchmarks.quality.ways import BM25, HYBRID, RERANKED, SEMANTIC, WORDS, Results, merged, run_all
 from indelible.testing import HashEmbedder
 
+INSTALLED = find_spec("indelible_reranker") is not None
 TURNS = [
     "I bought a red kettle",
     "a kettle for green tea",
@@ -45,7 +48,7 @@ def test_every_way_finds_what_is_plain(results: Results) -> None:
     assert {"grep", WORDS, BM25, SEMANTIC, HYBRID, "hybrid + recency", "semantic + MMR", "hybrid, context previous and date"} <= set(
         results.values
     )
-    assert len(results.values) == 25
+    assert len(results.values) == 25 + len(RERANKED) * INSTALLED
     for way, values in results.values.items():
         assert tuple(values) == NAMES
         assert values["any@5"].tolist() == [100.0], way
@@ -55,6 +58,21 @@ def test_only_what_is_wanted_is_asked() -> None:
     found = run_all(conversation("a"), Remembering(HashEmbedder()), Remembering(HashEmbedder()), None, lambda _doing: None, "^hybrid$|MMR")
     assert set(found.values) == {HYBRID, "hybrid + MMR", "semantic + MMR"}
     assert [(what, measure) for what, measure, _ in comparisons(found)] == [("hybrid + MMR - hybrid", "recall@20")]
+
+
+def test_the_second_look_is_asked_for_where_it_is_installed() -> None:
+    """Its rows come with a difference and with what they cost, on a terminal and in Markdown."""
+    found = run_all(
+        conversation("a"), Remembering(HashEmbedder()), Remembering(HashEmbedder()), None, lambda _doing: None, "^hybrid($| . rerank)"
+    )
+    assert set(found.values) == {HYBRID, *(RERANKED if INSTALLED else ())}
+    assert [(what, measure) for what, measure, _ in comparisons(found)] == [
+        (f"{way} - {HYBRID}", "nDCG@10") for way in RERANKED if INSTALLED
+    ]
+    console = Console(record=True, width=240, file=io.StringIO())
+    show(console, found)
+    for text in (console.export_text(), markdown(json.loads(json.dumps(as_json(found))))):
+        assert text.count("ms a question more than hybrid") == len(RERANKED) * INSTALLED
 
 
 def test_sets_are_merged_question_by_question(results: Results) -> None:

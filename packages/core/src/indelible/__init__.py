@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from indelible.faces.persistent import PersistentMemory as PersistentMemory
     from indelible.faces.request import Mmr as Mmr
     from indelible.faces.request import Recency as Recency
+    from indelible.faces.request import Rerank as Rerank
     from indelible.faces.store import MemoryStore as MemoryStore
     from indelible.search.filter_tree import Filter as Filter
     from indelible.search.filter_tree import where as where
@@ -74,7 +75,7 @@ _HOMES = {
     "indelible.faces.memory": ("Memory",),
     "indelible.faces.operations": ("Delete", "Get", "Put", "Read", "Touch"),
     "indelible.faces.persistent": ("PersistentMemory",),
-    "indelible.faces.request": ("Mmr", "Recency"),
+    "indelible.faces.request": ("Mmr", "Recency", "Rerank"),
     "indelible.faces.store": ("MemoryStore",),
     "indelible.search.filter_tree": ("Filter", "where"),
     "indelible.search.priors": ("FeedbackSettings",),
@@ -113,6 +114,7 @@ __all__ = [
     "Recency",
     "Record",
     "RecordNotFound",
+    "Rerank",
     "SchemaMismatch",
     "Scope",
     "StorageFull",

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from indelible.embed.bundle import Bundle
 from indelible.embed.checks import checked_text, checked_texts
 from indelible.embed.extra import needs_embed_extra
 from indelible.embed.once import OncePerProcess
+from indelible.embed.sessions import checked_workers, open_session, run_each
 from indelible.embed.word_pieces import WordPieces, short
-from indelible.errors import InvalidInput, ModelError
+from indelible.errors import ModelError
 
 if TYPE_CHECKING:
     from indelible.embed.protocol import Vector, Vectors
-
-_MOST_WORKERS = 4  # more threads than that only take the machine away from its owner
 
 
 class OnnxEmbedder:
@@ -45,9 +44,7 @@ class OnnxEmbedder:
         Raises:
             InvalidInput: ``workers`` is not a positive int.
         """
-        if workers is not None and (type(workers) is not int or workers < 1):
-            raise InvalidInput(f"workers must be a positive int or None, not {workers!r}")
-        self._workers = workers or min(_MOST_WORKERS, _processors())
+        self._workers = checked_workers(workers)
         bundle = Bundle(folder)
         self._pieces = OncePerProcess(lambda: WordPieces(bundle.file("tokenizer.json")))
         self._session = OncePerProcess(lambda: _session(bundle))
@@ -73,7 +70,7 @@ class OnnxEmbedder:
             vector: Vector = output[0][0]
             return vector
 
-        return np.stack(_each(one, texts, min(self._workers, len(texts))))
+        return np.stack(run_each(one, texts, min(self._workers, len(texts))))
 
     def embed_query(self, text: str) -> Vector:
         """Make the vector of a query, the same as of a document: this model wants no instruction in front. See ``Embedder``."""
@@ -89,39 +86,5 @@ class OnnxEmbedder:
         return self._pieces.get().coverage(checked_text(text))
 
 
-def _each(one: Callable[[str], Vector], texts: Sequence[str], workers: int) -> list[Vector]:
-    if workers > 1:
-        try:
-            # A pool per call costs a fraction of one text, and leaves no idle threads behind for a fork to lose.
-            from concurrent.futures import ThreadPoolExecutor
-
-            pool = ThreadPoolExecutor(workers, thread_name_prefix="indelible-embed")
-            rows = pool.map(one, texts)
-        except RuntimeError:  # the interpreter is shutting down and starts no more threads
-            return [one(text) for text in texts]
-        with pool:
-            return list(rows)
-    return [one(text) for text in texts]
-
-
 def _session(bundle: Bundle) -> Any:
-    with needs_embed_extra("onnxruntime"):
-        import onnxruntime
-    path = bundle.file(f"{OnnxEmbedder.id}.onnx")
-    try:
-        onnxruntime.disable_telemetry_events()  # some builds for Windows report; nothing of ours does
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # one text is too small to share: threads go to different texts
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.log_severity_level = 3  # errors only
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has no common root for its errors
-        raise ModelError(f"onnxruntime {onnxruntime.__version__} cannot load {path}: {error}") from error
-
-
-def _processors() -> int:
-    """How many processors this process may use, which in a container can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return open_session(bundle.file(f"{OnnxEmbedder.id}.onnx"), needs_embed_extra)

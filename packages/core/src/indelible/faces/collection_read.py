@@ -26,11 +26,12 @@ from indelible.faces.indexing import Indexing
 from indelible.faces.listing import filtered_rows
 from indelible.faces.memory import check_key
 from indelible.faces.recall import Recall
-from indelible.faces.request import FILTER_ON, Accept, FilterOn, Mmr, Request, checked_accept, checked_keys, checked_parent
+from indelible.faces.request import FILTER_ON, Accept, FilterOn, Mmr, Request, Rerank, checked_accept, checked_keys, checked_parent
 from indelible.search.filters import parse_filter
 
 if TYPE_CHECKING:
     from indelible.embed.protocol import Embedder
+    from indelible.embed.reranker import Reranker
 
 
 class CollectionReads:
@@ -210,6 +211,7 @@ class CollectionReads:
         keys: Iterable[str] | None = None,
         parent: str | None = None,
         balance: float | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
     ) -> builtins.list[Hit]:
         """Records nearest to a query, a vector, or both.
 
@@ -231,6 +233,7 @@ class CollectionReads:
             parent: only what came from this one.
             balance: what meaning counts against words in a hybrid search, 0 words alone, 1 meaning alone; if not given, as clear as
                 meaning answers.
+            rerank: ``True``, ``Rerank(pool=...)`` or a reranker of yours, as for ``recall`` of a store.
         """
         selection = self._selection(self._namespace, as_of=as_of, prefix=bool(prefix), expiry="all" if include_expired else "live")
         request = Request.of(
@@ -248,6 +251,7 @@ class CollectionReads:
             keys=keys,
             parent=parent,
             balance=balance,
+            rerank=rerank,
         )
         return Recall(self._engine, self._indexing).hits(selection, request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indelible.backend.interface import Selection
 from indelible.base.canonical import check_text
@@ -17,9 +17,12 @@ from indelible.faces.indexing import Indexing
 from indelible.faces.listing import filtered_rows
 from indelible.faces.memory import check_key
 from indelible.faces.recall import Recall
-from indelible.faces.request import Accept, Mmr, Request
+from indelible.faces.request import Accept, Mmr, Request, Rerank
 from indelible.faces.scoping import ScopeValue, check_filter, narrowed
 from indelible.search.filters import parse_filter
+
+if TYPE_CHECKING:
+    from indelible.embed.reranker import Reranker
 
 
 class FactReads:
@@ -144,6 +147,7 @@ class FactReads:
         mmr: float | Mmr | None = None,
         recency: object = None,
         feedback: object = None,
+        rerank: bool | Rerank | Reranker | None = None,
         accept: Accept | None = None,
         agent_id: ScopeValue = UNSET,
         user_id: ScopeValue = UNSET,
@@ -164,6 +168,8 @@ class FactReads:
             mmr: trade nearness for variety: 1 all nearness, 0 all variety; or ``Mmr``.
             recency: ``True``, a weight, or ``Recency``: what happened lately moves up a little.
             feedback: ``True`` or ``FeedbackSettings``: votes move memories a little; default by ``MEMORY_FEEDBACK_RERANK``.
+            rerank: ``True``, ``Rerank(pool=...)`` or a reranker of yours: a model reads the query beside each of the best 20 and puts
+                them in its order, before recency, feedback and mmr. Costs about 10 ms a short text; the bundled one reads English.
             accept: a function of a record, for conditions beyond metadata; like filters it is applied before ranking.
             agent_id, user_id, org_id, workspace_id: only this scope.
 
@@ -173,6 +179,7 @@ class FactReads:
         Raises:
             InvalidInput: an empty query or a refused argument.
             MissingExtra: the bundled model's packages are not installed.
+            ModelError: the reranker failed.
             EmbedderMismatch: the memories' vectors were made by another model.
         """
         request = Request.of(
@@ -187,6 +194,7 @@ class FactReads:
             recency=recency,
             feedback=feedback,
             accept=accept,
+            rerank=rerank,
         )
         scope = check_filter(agent_id, user_id, org_id, workspace_id)
         return Recall(self._engine, self._indexing).hits(self._selection(as_of, include_expired, scope), _with_question(request))

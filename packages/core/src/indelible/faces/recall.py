@@ -16,6 +16,7 @@ from indelible.faces.indexing import Indexing
 from indelible.faces.listing import chosen, filtered_rows, is_whole, scanned_rows
 from indelible.faces.meaning import SemanticChannel
 from indelible.faces.request import Mmr, Request
+from indelible.faces.reranking import reranked
 from indelible.faces.words import KeywordChannel
 from indelible.search.fusion import CROWD, clear_balance
 from indelible.search.mmr import mmr
@@ -154,6 +155,11 @@ class Recall:
     # Priors
 
     def _apply_priors(self, selection: Selection, request: Request, found: _Found) -> None:
+        if request.rerank is not None:
+            # Before the priors: a model judges by the texts alone, and what votes, dates and variety change must stay changed.
+            best = [found.records[version] for version, _ in found.ranked[: request.rerank.pool]]
+            rows = {row.standing.version: row for row in self._backend.rows(best, version=selection.version)}
+            found.ranked[:] = reranked(request, request.rerank, found.ranked, rows, found.parts, self._indexing.embedder)
         depth = max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
@@ -196,7 +202,7 @@ class Recall:
         matrix = np.stack([np.frombuffer(first.get(v, bytes(4 * space.dim)), "<f4") for v, _ in pool]) if pool else np.zeros((0, space.dim))
         most = len(pool) if request.depth is None else min(request.depth, len(pool))
         relevance = None
-        if request.mode == "hybrid" and pool and pool[0][1] > 0:
+        if (request.mode == "hybrid" or request.rerank is not None) and pool and pool[0][1] > 0:
             # On the scale of cosines, where the best is near 1.
             relevance = [score / pool[0][1] for _, score in pool]
         order = mmr(self._meaning.query(request), matrix, limit=most, balance=wanted.balance, relevance=relevance)

@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from indelible.base.canonical import check_text
 from indelible.base.record import Record
+from indelible.embed.onnx_reranker import bundled_reranker
+from indelible.embed.reranker import reads_query
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import check_choice, check_many, check_optional_whole, check_whole
 from indelible.faces.indexing import packed
@@ -20,6 +22,9 @@ from indelible.search.filter_tree import Filter
 from indelible.search.filters import parse_filter
 from indelible.search.priors import FeedbackSettings, parse_feedback
 
+if TYPE_CHECKING:
+    from indelible.embed.reranker import Reranker
+
 Mode = Literal["semantic", "keyword", "hybrid"]
 MODES = ("semantic", "keyword", "hybrid")
 FilterOn = Literal["metadata", "value"]
@@ -28,6 +33,7 @@ FILTER_ON = ("metadata", "value")
 _SHORT, _LONG = 1e-30, 3e38
 """Lengths of vectors that need no closer look: single precision goes from 1e-45 to 3.4e38."""
 FEEDBACK_VARIABLE = "MEMORY_FEEDBACK_RERANK"
+MOST_RERANKED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,30 @@ class Mmr:
         check_whole(self.pool, "the pool of mmr")
 
 
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """A second look at the best: a model reads the query and each text together, and puts them in its own order.
+
+    ``Hit.rank_score`` is then the model's score, from 0 to 1, and beyond the pool 0 or less; ``Hit.score`` stays the cosine.
+
+    Attributes:
+        pool: how many of the best are read, 1 to 1000; what lies beyond follows in the order it had. Each costs time.
+        reranker: reads them; the bundled one, of the extra ``rerank``, when omitted.
+
+    Raises:
+        InvalidInput: a value out of range or of another type.
+    """
+
+    pool: int = 20
+    reranker: Reranker | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= check_whole(self.pool, "the pool of rerank") <= MOST_RERANKED:
+            raise InvalidInput(f"the pool of rerank must be from 1 to {MOST_RERANKED}, got {shown(self.pool)}")
+        if self.reranker is not None and not _is_reranker(self.reranker):
+            raise InvalidInput(f"a reranker must have a method score(query, texts), got {type(self.reranker).__name__}")
+
+
 Accept = Callable[[Record], bool]
 """Says whether a record may be found, from all there is of it."""
 
@@ -98,6 +128,7 @@ class Request:
     keys: tuple[str, ...] | None = None
     parent: str | None = None
     balance: float | None = None
+    rerank: Rerank | None = None
 
     @classmethod
     def of(
@@ -120,6 +151,7 @@ class Request:
         keys: object = None,
         parent: object = None,
         balance: object = None,
+        rerank: object = None,
     ) -> Request:
         """Check the arguments of a recall or search.
 
@@ -153,6 +185,7 @@ class Request:
             keys=checked_keys(keys),
             parent=checked_parent(parent),
             balance=_checked_balance(balance, chosen),
+            rerank=_checked_rerank(rerank, query),
         )
 
     @property
@@ -168,6 +201,11 @@ class Request:
     @property
     def has_priors(self) -> bool:
         """Whether anything may change the order in which the channels put the hits."""
+        return self.rerank is not None or self.has_shifts
+
+    @property
+    def has_shifts(self) -> bool:
+        """Whether anything but a reranker may."""
         return self.recency is not None or self.feedback is not None or self.mmr is not None
 
     def cut(self, hits: list[Any]) -> list[Any]:
@@ -226,6 +264,23 @@ def _checked_mmr(value: object) -> Mmr | None:
         return value
     balance = _checked_number(value, "mmr", 0.0, 1.0)
     return None if balance is None else Mmr(balance)
+
+
+def _is_reranker(value: object) -> TypeGuard[Reranker]:
+    return not isinstance(value, type) and callable(getattr(value, "score", None))
+
+
+def _checked_rerank(value: object, query: str | None) -> Rerank | None:
+    if value is None or value is False:
+        return None
+    if query is None:
+        raise InvalidInput("rerank reads the query beside each text: give a query, not a vector alone")
+    wanted = value if isinstance(value, Rerank) else Rerank() if value is True else None
+    if wanted is None:
+        if not _is_reranker(value):
+            raise InvalidInput(f"rerank must be True, a Rerank, or a reranker with a method score(query, texts), got {shown(value)}")
+        wanted = Rerank(reranker=value)
+    return wanted if reads_query(bundled_reranker() if wanted.reranker is None else wanted.reranker, query) else None
 
 
 def checked_accept(value: object) -> Accept | None:
