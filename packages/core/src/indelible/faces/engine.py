@@ -12,6 +12,7 @@ from indelible.base.plan import Draft, Written
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
 from indelible.faces.filter_cache import FilterCache
+from indelible.faces.large_vectors import LargeVectors
 from indelible.faces.vector_cache import VectorCache
 from indelible.faces.word_cache import WordCache
 from indelible.search.keyword import index_stems, index_tokens
@@ -74,6 +75,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
+        self.large_vectors = LargeVectors(backend)
         self.word_cache = WordCache(backend)
         self.filter_cache = FilterCache(backend)
 

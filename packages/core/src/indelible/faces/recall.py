@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from indelible.backend.interface import Row, Selection
+from indelible.backend.interface import Mark, Row, Selection
 from indelible.base.canonical import loads
 from indelible.base.record import Hit
 from indelible.errors import InvalidInput
+from indelible.faces.coded_vectors import CodedVectors
 from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.fields import record_of
@@ -200,16 +201,20 @@ class Recall:
             clear = clear_balance(crowd.tolist())
         return _Candidates(
             list(zip(versions, cosines.tolist(), strict=True)),
-            {version: vectors.records[i] for version, i in zip(versions, order.tolist(), strict=True)},
+            dict(zip(versions, vectors.records_at(order), strict=True)),
             dict(zip(versions, cosines.tolist(), strict=True)),
             {version: vectors.parts[row] for version, row in zip(versions, rows.tolist(), strict=True)},
             dict.fromkeys(versions, ("semantic",)),
             clear=clear,
         )
 
-    def _vectors(self, selection: Selection, space: Space) -> Vectors:
+    def _vectors(self, selection: Selection, space: Space) -> Vectors | CodedVectors:
         """The vectors of a selection, read while nothing was moved to another model."""
         cache, namespace = self._engine.vector_cache, selection.namespace or ()
+        if selection.records is None and selection.parent is None:
+            mark = self._backend.mark()
+            if self._engine.large_vectors.is_large(selection, space.dim, mark):
+                return self._large_vectors(selection, space, mark)
         for attempt in range(_ATTEMPTS):
             mark = self._backend.mark()
             epoch = mark.epoch
@@ -231,6 +236,25 @@ class Recall:
                 break
         return vectors
 
+    def _large_vectors(self, selection: Selection, space: Space, mark: Mark) -> CodedVectors:
+        """The same of a large selection, which is read first: that tells what lacks vectors, without looking for those of each record."""
+        cache = self._engine.large_vectors
+        for _ in range(_ATTEMPTS):
+            models = self._indexing.models(selection.namespace or (), space, mark)
+            if cache.is_fresh(selection, models, space.dim, mark):
+                return cache.get(selection, models, space.dim, mark)
+            context = not cache.is_of_epoch(selection, models, space.dim, mark.epoch)
+            vectors = cache.get(selection, models, space.dim, mark)
+            if self._indexing.default_mode is not None and selection.version is None:
+                lacking = vectors.records_missing() | (set(self._backend.linked()) if context else set())
+                if lacking:
+                    self._fill_in(replace(selection, records=tuple(lacking)), models, context=context)
+            now = self._backend.mark()
+            if now.epoch == mark.epoch:
+                break
+            mark = now
+        return vectors
+
     def _fill_in(self, selection: Selection, models: list[str], *, context: bool) -> list[str]:
         """Embed what was written without vectors, or without those of its context: imported, before there was a model, or overtaken."""
         rows = self._backend.unembedded(replace(selection, expiry="all"), models, context=context)
@@ -250,17 +274,19 @@ class Recall:
         query = np.asarray(request.vector, np.float64)
         return (query / np.linalg.norm(query)).astype(np.float32)
 
-    def _wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_]:
+    def _wanted(self, vectors: Vectors | CodedVectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:
+        """Which records may be hits; ``None`` where all may."""
         import numpy as np
 
-        wanted = np.ones(len(vectors.records), bool)
-        if selection.expiry == "live":
-            wanted &= vectors.expires > selection.now_ms
-        elif selection.expiry == "expired":
-            wanted &= vectors.expires <= selection.now_ms
-        if allowed is not None:
-            wanted &= np.isin(vectors.versions, np.fromiter(allowed, np.int64, len(allowed)))
-        return wanted
+        wanted = None
+        if selection.expiry == "expired":
+            wanted = vectors.expires <= selection.now_ms
+        elif selection.expiry == "live" and vectors.soonest <= selection.now_ms:
+            wanted = vectors.expires > selection.now_ms
+        if allowed is None:
+            return wanted
+        inside = np.isin(vectors.versions, np.fromiter(allowed, np.int64, len(allowed)))
+        return inside if wanted is None else inside & wanted
 
     # Priors
 
@@ -336,7 +362,7 @@ class Recall:
         ]
 
 
-def _add_cosines(found: _Candidates, vectors: Vectors, query: npt.NDArray[np.float32], min_score: float | None) -> None:
+def _add_cosines(found: _Candidates, vectors: Vectors | CodedVectors, query: npt.NDArray[np.float32], min_score: float | None) -> None:
     """Give hits of the keyword channel their cosines, and drop those below the least that was asked for."""
     import numpy as np
 

@@ -51,21 +51,32 @@ class Vectors:
     def nbytes(self) -> int:
         return int(self.rows.nbytes) * 2 + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
 
-    def nearest(self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask) -> tuple[Integers, Floats, Integers]:
+    @property
+    def soonest(self) -> int:
+        """When the first record expires."""
+        return int(self.expires.min(initial=NEVER))
+
+    def records_at(self, places: Integers) -> list[bytes]:
+        """The records at some places."""
+        return [self.records[place] for place in places.tolist()]
+
+    def nearest(
+        self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None = None
+    ) -> tuple[Integers, Floats, Integers]:
         """The records nearest to a unit query, nearest first and the newer of equals first.
 
         Args:
             query: of float32.
             most: how many; ``None`` for all.
             least: the smallest cosine that counts.
-            wanted: which records count.
+            wanted: which records count; ``None`` for all.
 
         Returns:
             Positions of records, the cosine of each one's best part, and that part's row.
         """
         import numpy as np
 
-        chosen = np.flatnonzero(wanted)
+        chosen = np.arange(len(self.records)) if wanted is None else np.flatnonzero(wanted)
         if most is not None and len(chosen) > 4 * most + 64:
             chosen = self._possible(query, chosen, most)
         cosines, rows = self.cosines(query, chosen)
@@ -85,12 +96,12 @@ class Vectors:
         if not len(chosen):
             return np.zeros(0), np.zeros(0, np.int64)
         if len(self.starts) == len(self.rows):
-            return _exact(self.rows if len(chosen) == len(self.rows) else self.rows[chosen], query), chosen
+            return exact_cosines(self.rows if len(chosen) == len(self.rows) else self.rows[chosen], query), chosen
         ends = np.append(self.starts[1:], len(self.rows))
         counts = (ends - self.starts)[chosen]
         firsts = np.cumsum(counts) - counts
         rows = np.arange(counts.sum()) + np.repeat(self.starts[chosen] - firsts, counts)
-        cosines = _exact(self.rows[rows], query)
+        cosines = exact_cosines(self.rows[rows], query)
         best = np.maximum.reduceat(cosines, firsts)
         owner = np.repeat(np.arange(len(chosen)), counts)
         at_best = np.flatnonzero(cosines == best[owner])
@@ -113,7 +124,8 @@ class Vectors:
         return chosen[best >= last - (4.5 * len(query) * 2.0**-24 + 2 * 10.0**-DECIMALS)]
 
 
-def _exact(rows: Matrix, query: Matrix) -> Floats:
+def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
+    """The cosines of unit vectors with another; the same to the last bit whichever rows stand together."""
     import numpy as np
 
     # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
@@ -122,11 +134,10 @@ def _exact(rows: Matrix, query: Matrix) -> Floats:
     return cosines
 
 
-def arrange(found: list[VectorRow], dim: int) -> Vectors:
-    """Rows of vectors, sorted by record and part, as arrays."""
+def unit_rows(rows: Matrix) -> Matrix:
+    """Vectors of any length as they are compared: brought to length 1 where they are not of it."""
     import numpy as np
 
-    rows = np.frombuffer(b"".join(row.data for row in found), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim)
     # Squared in double precision: callers' vectors may be of any length, and in single they would overflow or vanish.
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     # Models' vectors are of length 1 already, and copying costs more than reading. Each is judged by itself: what a record scores must
@@ -135,6 +146,15 @@ def arrange(found: list[VectorRow], dim: int) -> Vectors:
     if len(off):
         rows = rows.copy()
         rows[off] = np.divide(rows[off], lengths[off, None]).astype(np.float32)
+    return rows
+
+
+def arrange(found: list[VectorRow], dim: int) -> Vectors:
+    """Rows of vectors, sorted by record and part, as arrays."""
+    import numpy as np
+
+    rows = np.frombuffer(b"".join(row.data for row in found), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim)
+    rows = unit_rows(rows)
     starts = [index for index, row in enumerate(found) if index == 0 or row.record != found[index - 1].record]
     return Vectors(
         rows=rows,

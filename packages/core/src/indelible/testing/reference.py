@@ -10,13 +10,15 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from indelible.backend.interface import (
     Backend,
     CacheEntry,
     ContextRead,
     Corpus,
+    Documents,
     Found,
     Indexer,
     Ingested,
@@ -24,6 +26,7 @@ from indelible.backend.interface import (
     Report,
     Row,
     Selection,
+    VectorChunk,
     VectorRow,
     Words,
 )
@@ -34,11 +37,15 @@ from indelible.base.event import CHAIN_START, Event, Op, Payload
 from indelible.base.ids import ID_BYTES, IdSource, id_bytes, uuid7
 from indelible.base.plan import Planner, plan_all
 from indelible.base.record import Namespace, Scope
-from indelible.base.standing import Slot, Standing
+from indelible.base.standing import FOREVER, Slot, Standing
 from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
 from indelible.testing.reference_log import Medium
+from indelible.testing.reference_view import neighbours
+
+if TYPE_CHECKING:
+    from indelible.backend.interface import Integers
 
 
 class ReferenceBackend(Backend):
@@ -197,6 +204,37 @@ class ReferenceBackend(Backend):
             if vector.model in models
         ]
         return sorted(found, key=lambda row: (row.record, row.part))
+
+    def size(self, selection: Selection, most: int) -> int:
+        return min(len(self.select(replace(selection, limit=None, offset=0))), most)
+
+    def documents(self, selection: Selection) -> Documents:
+        import numpy as np
+
+        rows = {row.doc: row.standing for row in self.select(replace(selection, limit=None, offset=0))}
+        docs = sorted(rows)
+        expires = [rows[doc].expires_at for doc in docs]
+        return Documents(
+            np.array(docs, np.int64),
+            np.array([rows[doc].version for doc in docs], np.int64),
+            np.array([FOREVER if moment is None else moment for moment in expires], np.int64),
+        )
+
+    def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
+        import numpy as np
+
+        for doc in docs.tolist():
+            vectors = [vector for vector in self.stored_vectors(doc) if vector.model in models]
+            if vectors:
+                data = b"".join(vector.data for vector in vectors)
+                yield VectorChunk(np.full(len(vectors), doc, np.int64), [vector.part for vector in vectors], data)
+
+    def records_at(self, versions: Sequence[int]) -> list[bytes]:
+        with self._open() as medium:
+            return [medium.log[version - 1].record for version in versions]
+
+    def linked(self) -> list[bytes]:
+        return sorted({event.record for event in self.events() if neighbours(event)})
 
     def models(self) -> list[str]:
         with self._open() as medium:

@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from indelible.backend.interface import Backend, CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
-from indelible.backend.sqlite.connection import PRAGMAS, Connections
+from indelible.backend.interface import CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
+from indelible.backend.sqlite.connection import PRAGMAS
 from indelible.backend.sqlite.keyword import find_candidates
+from indelible.backend.sqlite.large import SqliteLargeReads
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
 from indelible.backend.sqlite.selection import STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
@@ -27,12 +28,11 @@ _NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AN
 _HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record)"
 
 
-class SqliteReads(Backend):
+class SqliteReads(SqliteLargeReads):
     """Reads over one database."""
 
     path: str
     _clock: Clock
-    _connections: Connections
     _names: SliceNames
 
     def mark(self) -> Mark:

@@ -1,0 +1,170 @@
+"""Reading large selections: numbers as text that one statement joins, vectors as they lie in the file, neither sorted nor row by row."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indelible.backend.interface import Backend, Documents, Selection, VectorChunk
+from indelible.backend.sqlite.connection import Connections
+from indelible.backend.sqlite.selection import state_conditions
+from indelible.base.standing import FOREVER
+
+if TYPE_CHECKING:
+    from indelible.backend.interface import Integers
+
+_PAGE = 2_000_000
+"""So many numbers are joined at a time; the text of more may be longer than SQLite lets a value be."""
+_DENSE = 4
+"""Documents are read along the table where at least one in so many numbers is wanted."""
+_OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
+# How the table is keyed; everything below speaks of documents.
+_DOC = "v.doc"
+_BETWEEN = "v.doc BETWEEN ? AND ?"
+_OF_LISTED = "v.doc = j.value"
+_IN_ORDER = "v.doc"
+
+_JOINED = f"""
+SELECT count(*), ifnull(max(part), ''), ifnull(sum(length(data)), 0), group_concat(doc), CAST(group_concat(data, '') AS BLOB)
+FROM (SELECT {_DOC} AS doc, v.part, v.data FROM vector v WHERE {_BETWEEN} AND {_OF_MODELS} ORDER BY {_IN_ORDER} LIMIT ?)
+"""
+_BETWEEN_ROWS = f"SELECT {_DOC}, v.part, v.data FROM vector v WHERE {_BETWEEN} AND {_OF_MODELS} ORDER BY {_IN_ORDER}"
+_LISTED_ROWS = f"SELECT {_DOC}, v.part, v.data FROM json_each(?) j CROSS JOIN vector v ON {_OF_LISTED} WHERE {_OF_MODELS}"
+_DOCUMENTS = """
+SELECT count(*), group_concat(doc), group_concat(version) FILTER (WHERE doc <> version), group_concat(doc) FILTER (WHERE doc <> version),
+  group_concat(expires_at), group_concat(doc) FILTER (WHERE expires_at IS NOT NULL)
+FROM (SELECT s.doc, s.version, s.expires_at FROM state s {join} WHERE {where} LIMIT ? OFFSET ?)
+"""
+
+
+class SqliteLargeReads(Backend):
+    """The verbs for selections that are too large to be read row by row."""
+
+    _connections: Connections
+
+    def size(self, selection: Selection, most: int) -> int:
+        where = state_conditions(selection)
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM state s {_join(selection)} WHERE {where.sql} LIMIT ?)"
+        with self._connections.read(snapshot=False) as connection:
+            return int(connection.execute(sql, (*where.values, most)).fetchone()[0])
+
+    def documents(self, selection: Selection) -> Documents:
+        import numpy as np
+
+        where = state_conditions(selection)
+        sql = _DOCUMENTS.format(join=_join(selection), where=where.sql)
+        pages, offset = [], 0
+        with self._connections.read() as connection:
+            while True:
+                count, *texts = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
+                pages.append(_documents(*map(_numbers, texts)))
+                offset += count
+                if count < _PAGE:
+                    break
+        docs, firsts = np.unique(np.concatenate([page.docs for page in pages]), return_index=True)
+        return Documents(
+            docs, np.concatenate([page.versions for page in pages])[firsts], np.concatenate([page.expires for page in pages])[firsts]
+        )
+
+    def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
+        names = json.dumps(list(models))
+        start, step = 0, max(1, rows)
+        while start < len(docs):
+            wanted = docs[start : start + step]
+            first, last = int(wanted[0]), int(wanted[-1])
+            dense = last - first < _DENSE * len(wanted) and len(wanted) > 1
+            with self._connections.read(snapshot=False) as connection:
+                # Within the numbers there may lie other documents.
+                chunk = _joined(connection, first, last, names, 2 * rows + 1) if dense else _listed(connection, wanted, names)
+            if chunk is None:
+                # They have many parts each.
+                step = max(1, len(wanted) // 2)
+                continue
+            start += len(wanted)
+            chunk = _only(chunk, wanted) if dense else chunk
+            if len(chunk.docs):
+                yield chunk
+
+    def records_at(self, versions: Sequence[int]) -> list[bytes]:
+        sql = "SELECT version, record FROM event WHERE version IN (SELECT value FROM json_each(?))"
+        with self._connections.read(snapshot=False) as connection:
+            found = dict(connection.execute(sql, (json.dumps(list(versions)),)).fetchall())
+        return [found[version] for version in versions]
+
+    def linked(self) -> list[bytes]:
+        with self._connections.read(snapshot=False) as connection:
+            return [row[0] for row in connection.execute("SELECT DISTINCT dependent FROM neighbour ORDER BY 1").fetchall()]
+
+
+def _join(selection: Selection) -> str:
+    return "JOIN payload p ON p.version = s.version" if selection.equals else ""
+
+
+def _numbers(text: str | int | None) -> Integers:
+    import numpy as np
+
+    return np.zeros(0, np.int64) if text is None else np.fromstring(str(text), np.int64, sep=",")
+
+
+def _documents(docs: Integers, versions: Integers, split: Integers, expires: Integers, expiring: Integers) -> Documents:
+    """Documents in order, given the versions of those that bear another number, and when those that do expire."""
+    import numpy as np
+
+    docs = np.unique(docs)
+    of_docs, moments = docs.copy(), np.full(len(docs), FOREVER, np.int64)
+    of_docs[np.searchsorted(docs, split)] = versions
+    moments[np.searchsorted(docs, expiring)] = expires
+    return Documents(docs, of_docs, moments)
+
+
+def _joined(connection: sqlite3.Connection, first: int, last: int, models: str, most: int) -> VectorChunk | None:
+    """The vectors of all documents between two, ``None`` if they are ``most`` or more."""
+    if not _joins_bytes():
+        return _chunk(connection.execute(_BETWEEN_ROWS, (first, last, models)).fetchall())
+    count, part, length, docs, data = connection.execute(_JOINED, (first, last, models, most)).fetchone()
+    if count >= most and first < last:
+        return None
+    if count >= most or part or len(data or b"") != length:
+        return _chunk(connection.execute(_BETWEEN_ROWS, (first, last, models)).fetchall())
+    return VectorChunk(_numbers(docs), None, data or b"")
+
+
+def _listed(connection: sqlite3.Connection, docs: Integers, models: str) -> VectorChunk:
+    rows = connection.execute(_LISTED_ROWS, (json.dumps(docs.tolist()), models)).fetchall()
+    return _chunk(rows)
+
+
+def _chunk(rows: list[tuple[int, str, bytes]]) -> VectorChunk:
+    import numpy as np
+
+    docs = np.array([row[0] for row in rows], np.int64)
+    parts = [row[1] for row in rows]
+    return VectorChunk(docs, parts if any(parts) else None, b"".join([row[2] for row in rows]))
+
+
+def _only(chunk: VectorChunk, wanted: Integers) -> VectorChunk:
+    """The rows of wanted documents."""
+    import numpy as np
+
+    places = np.minimum(np.searchsorted(wanted, chunk.docs), len(wanted) - 1)
+    there = wanted[places] == chunk.docs
+    if there.all():
+        return chunk
+    rows = np.frombuffer(chunk.data, np.uint8).reshape(len(chunk.docs), -1)[there]
+    parts = None if chunk.parts is None else [part for part, is_there in zip(chunk.parts, there.tolist(), strict=True) if is_there]
+    return VectorChunk(chunk.docs[there], parts, rows.tobytes())
+
+
+@cache
+def _joins_bytes() -> bool:
+    """Whether this SQLite joins binary values as they are: it does, but its manual speaks of text alone."""
+    sample = b"\x00\xff\xfe\x00", b"\x80\x00\x7f\xc3"
+    connection = sqlite3.connect(":memory:")
+    try:
+        sql = "SELECT CAST(group_concat(data, '') AS BLOB) FROM (SELECT ? AS data UNION ALL SELECT ?)"
+        return bool(connection.execute(sql, sample).fetchone()[0] == b"".join(sample))
+    finally:
+        connection.close()
