@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = 4 << 20
 """About so much of vectors is read at a time."""
-_FIRST_LOOK = 8
+_FIRST_LOOK = 16
 """So many more than are wanted are looked at exactly at first."""
 _CLOSER = 4096
 """So many records at a time are looked at more closely, or exactly."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 _GROUPS = 1024
+_DEPTH = 16
 _HIGHEST = 1.0
 _LOWEST = -1.0 + 1e-4
 
@@ -56,6 +57,6 @@ def greatest(scores: Floats, most: int) -> float:
     if most > len(scores):
         return -np.inf
     if most * 4 <= _GROUPS and len(scores) >= 4 * _GROUPS:
-        # The best of groups belong to as many scores, and few of the very best share one.
-        scores = scores[: len(scores) // _GROUPS * _GROUPS].reshape(-1, _GROUPS).max(axis=0)
+        # The best of groups belong to as many scores, and few of the very best share one. The first so many will do.
+        scores = scores[: min(len(scores) // _GROUPS, _DEPTH) * _GROUPS].reshape(-1, _GROUPS).max(axis=0)
     return float(np.partition(scores, len(scores) - most)[len(scores) - most])
