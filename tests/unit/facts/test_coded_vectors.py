@@ -38,7 +38,8 @@ class Shelf(ReferenceBackend):
             found = [(doc, *row) for doc in docs[start : start + 50].tolist() for row in self.by_doc.get(doc, ())]
             self.read += len(found)
             parts = [part for _, part, _ in found]
-            yield VectorChunk(np.array([doc for doc, _, _ in found], np.int64), parts if any(parts) else None, b"".join(r[2] for r in found))
+            docs = np.array([doc for doc, _, _ in found], np.int64)
+            yield VectorChunk(docs, parts if any(parts) else None, b"".join(data for _, _, data in found))
 
     def records_at(self, versions: Sequence[int]) -> list[bytes]:
         return [version.to_bytes(16, "big") for version in versions]
@@ -97,7 +98,7 @@ def both(vectors: Matrix, counts: Sequence[int], parted: bool) -> tuple[Vectors,
     docs = np.array(sorted(rows), np.int64)
     for some in np.array_split(docs, 3):
         if len(some):
-            lengths = [len(rows[doc]) for doc in some.tolist()]
+            lengths = np.array([len(rows[doc]) for doc in some.tolist()], np.int64)
             data = b"".join(data for doc in some.tolist() for _, data in rows[doc])
             store.append(
                 some,

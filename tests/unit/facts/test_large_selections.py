@@ -172,7 +172,7 @@ def test_parts_with_vectors_of_callers(kind: str, clock: FakeClock) -> None:
     for number in range(30):
         numbers = [(number * 7 + i * i) % 11 - 5.0 or 0.5 for i in range(9)]
         scale = 10.0 ** (number % 9 - 4)
-        parts = [Part(f"p{i}", f"part {i}", vector=[scale * x for x in numbers[i * 3 : i * 3 + 3]]) for i in range(1 + number % 3)]
+        parts = [Part(f"p{i}", f"part {i}", vector=tuple(scale * x for x in numbers[i * 3 : i * 3 + 3])) for i in range(1 + number % 3)]
         box.put(f"k{number}", "", parts=parts)
     for vector in ([1.0, 0.2, -0.3], [0.0, 0.0, -2.0], [-5.0, 4.0, 1.0]):
         for limit in (3, 30):

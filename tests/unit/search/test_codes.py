@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +21,14 @@ KINDS = ["random", "one number", "few numbers", "near ties", "halves", "mixed sc
 HAS_SIMD = importlib.util.find_spec("simsimd") is not None
 
 
-def unit(rows: npt.NDArray[np.float64]) -> Matrix:
+def unit(rows: npt.NDArray[np.floating[Any]]) -> Matrix:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), np.float32)
 
 
 def made(kind: str, rows: int, dim: int, random: np.random.Generator) -> Matrix:
     """Unit vectors of a kind that is hard to code."""
-    found = random.normal(size=(rows, dim))
+    found: npt.NDArray[np.floating[Any]] = random.normal(size=(rows, dim))
     if kind == "one number":
         found = np.where(np.arange(dim) == random.integers(0, dim, (rows, 1)), 1.0, 0.0) * random.choice([-1.0, 1.0], (rows, 1))
     elif kind == "few numbers":
