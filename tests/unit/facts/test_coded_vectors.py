@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.backend.interface import VectorChunk, VectorRow
+from indelible.backend.interface import VectorRow
+from indelible.backend.large import VectorChunk
 from indelible.faces import coded_store, coded_vectors
 from indelible.faces.coded_store import CodedStore
 from indelible.faces.coded_vectors import CodedVectors
@@ -38,8 +39,8 @@ class Shelf(ReferenceBackend):
             found = [(doc, *row) for doc in docs[start : start + 50].tolist() for row in self.by_doc.get(doc, ())]
             self.read += len(found)
             parts = [part for _, part, _ in found]
-            docs = np.array([doc for doc, _, _ in found], np.int64)
-            yield VectorChunk(docs, parts if any(parts) else None, b"".join(data for _, _, data in found))
+            numbers = np.array([doc for doc, _, _ in found], np.int64)
+            yield VectorChunk(numbers, parts if any(parts) else None, b"".join(data for _, _, data in found))
 
     def records_at(self, versions: Sequence[int]) -> list[bytes]:
         return [version.to_bytes(16, "big") for version in versions]
@@ -160,8 +161,11 @@ def test_the_nearest_are_exactly_the_nearest(
     ours, theirs = coded.cosines(query, chosen), plain.cosines(query, chosen)
     assert ours[0].tolist() == theirs[0].tolist()
     assert [coded.parts[row] for row in ours[1].tolist()] == [plain.parts[row] for row in theirs[1].tolist()]
-    lows, highs = coded.bounded(query, chosen)
-    assert ((lows - 1e-12 <= ours[0]) & (ours[0] <= highs + 1e-12)).all()
+    estimates, error = coded.estimates(query)
+    exact = np.einsum("ij,j->i", plain.rows, query)
+    assert (np.abs(estimates - np.maximum.reduceat(exact, plain.starts)) <= error).all()
+    versions = random.permutation(np.arange(-3, len(plain.records) + 5))
+    assert coded.places(versions).tolist() == [version - 1 if 1 <= version <= len(plain.records) else -1 for version in versions.tolist()]
 
 
 @pytest.mark.parametrize("counts", [[1], [3]])

@@ -6,22 +6,18 @@ and never decides what a write means (the planner does). Every backend runs the 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
+from indelible.backend.large import LargeReads
+from indelible.backend.selection import Selection as Selection
 from indelible.base.event import Event
 from indelible.base.plan import ContextTexts, Draft, PartVector, Written
-from indelible.base.record import ANY_SCOPE, Namespace, Scope, ScopeFilter
+from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Standing
 from indelible.errors import UnsupportedOperation
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
 
 
 class Indexer(Protocol):
@@ -32,44 +28,6 @@ class Indexer(Protocol):
     def index(self, text: str) -> tuple[str, str]:
         """Words in order and marked stems, each joined by single spaces."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which records a read reaches, applied before any ranking or limit.
-
-    Attributes:
-        namespace: exactly this one, or (``prefix``) it and all below; ``None`` for all.
-        scope: per field a value, "not set", or any.
-        version: the log's position to read at; ``None`` for now.
-        now_ms: the time at which expiry is judged.
-        expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
-        records, keys, parent: only these.
-        equals: conditions that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
-        equals_on: what they are about.
-        every_version: also states that no longer stand.
-        hidden: also records that are forgotten or superseded, as they stand now.
-        order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
-        descending, limit, offset: of the answer.
-    """
-
-    namespace: Namespace | None = ()
-    prefix: bool = False
-    scope: ScopeFilter = ANY_SCOPE
-    version: int | None = None
-    now_ms: int = 0
-    expiry: Literal["live", "all", "expired"] = "live"
-    records: tuple[bytes, ...] | None = None
-    keys: tuple[str, ...] | None = None
-    parent: str | None = None
-    equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
-    equals_on: Literal["metadata", "value"] = "metadata"
-    every_version: bool = False
-    hidden: bool = False
-    order: Literal["created", "updated"] = "created"
-    descending: bool = False
-    limit: int | None = None
-    offset: int = 0
 
 
 class Row(NamedTuple):
@@ -146,34 +104,6 @@ class VectorRow(NamedTuple):
     expires_at: int | None
 
 
-class Documents(NamedTuple):
-    """The documents of a selection: under which numbers the vectors of its records are kept.
-
-    Attributes:
-        docs: ascending, each once.
-        versions: which state each belongs to.
-        expires: of each, UTC milliseconds; ``FOREVER`` for never.
-    """
-
-    docs: Integers
-    versions: Integers
-    expires: Integers
-
-
-class VectorChunk(NamedTuple):
-    """Vectors of documents, those of one document together, documents ascending.
-
-    Attributes:
-        docs: of each vector.
-        parts: the name of each one's part; ``None`` where all are ``""``.
-        data: the vectors one after another.
-    """
-
-    docs: Integers
-    parts: list[str] | None
-    data: bytes
-
-
 class Ingested(NamedTuple):
     """What an import brought: events that were new, and events already here."""
 
@@ -221,7 +151,7 @@ class Vacuumed:
     busy: bool
 
 
-class Backend(ABC):
+class Backend(LargeReads):
     """The border between the faces and a medium. All methods may be called from any thread."""
 
     @abstractmethod
@@ -286,32 +216,6 @@ class Backend(ABC):
     @abstractmethod
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         """Vectors of a selection made by any of some models, by record and part."""
-
-    @abstractmethod
-    def size(self, selection: Selection, most: int) -> int:
-        """How many records a selection has, counted no further than ``most``."""
-
-    @abstractmethod
-    def documents(self, selection: Selection) -> Documents:
-        """The documents of a selection, whether they have vectors or not; its order and bounds are not looked at."""
-
-    @abstractmethod
-    def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
-        """The vectors of documents made by any of some models, piece by piece.
-
-        Args:
-            docs: ascending, each once; what has no vector, or is gone by now, is passed over.
-            models: whose vectors.
-            rows: about how many vectors make a piece. Each is a snapshot of its own, and has all vectors of its documents.
-        """
-
-    @abstractmethod
-    def records_at(self, versions: Sequence[int]) -> list[bytes]:
-        """Which record the event of each of some versions is about."""
-
-    @abstractmethod
-    def linked(self) -> list[bytes]:
-        """Records that are, or were, indexed together with the text of others."""
 
     @abstractmethod
     def models(self) -> list[str]:

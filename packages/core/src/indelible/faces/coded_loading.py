@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indelible.backend.interface import Backend, Documents, Selection, VectorChunk
+from indelible.backend.interface import Backend, Selection
+from indelible.backend.large import Documents, VectorChunk
 from indelible.faces.coded_store import CodedStore
 from indelible.faces.coded_vectors import CodedVectors, rows_at_a_time
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Backend, VectorChunk, VectorRow
+from indelible.backend.interface import Backend, VectorRow
+from indelible.backend.large import VectorChunk
 from indelible.faces.coded_store import Block, CodedStore
 from indelible.faces.vector_cache import DECIMALS, arrange, exact_cosines, unit_rows
 from indelible.search.codes import CodedQuery
@@ -135,13 +136,30 @@ class CodedVectors:
         exact = self._exact(query, chosen)
         return exact.cosines, exact.parts
 
-    def bounded(self, query: Matrix, chosen: Integers) -> tuple[Floats, Floats]:
-        """For some records, places ascending, numbers between which ``cosines`` would put the cosine, without reading anything."""
+    def places(self, versions: Integers) -> Integers:
+        """Where records in some versions stand among all; -1 for what has no vector here."""
+        import numpy as np
+
+        if not len(self.versions):
+            return np.full(len(versions), -1)
+        # Documents ascend, and most bear the number of their version.
+        order = None if (self.versions[1:] > self.versions[:-1]).all() else np.argsort(self.versions)
+        ordered = self.versions if order is None else self.versions[order]
+        at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
+        found = np.where(ordered[at] == versions, at if order is None else order[at], -1)
+        if self.alive is not None:
+            found[(found >= 0) & ~self.alive[found]] = -1
+        return found
+
+    def estimates(self, query: Matrix) -> tuple[Floats, float]:
+        """The cosines of all records' best parts by the codes alone, and how far each may be off; see ``Vectors.cosines``."""
         import numpy as np
 
         asked = CodedQuery(query, _ROUNDING)
-        scores, within = self._closer(asked, chosen)
-        return np.clip(scores - within, -1.0, 1.0), np.clip(scores + within, -1.0, 1.0)
+        found = np.zeros(len(self.docs))
+        for block in self.blocks:
+            found[block.first : block.first + block.records] = _scores(block, asked)
+        return found * asked.scale, float(asked.within(self.errors.max(initial=0.0)))
 
     # What comes into question
 
@@ -172,10 +190,7 @@ class CodedVectors:
         import numpy as np
 
         here = slice(block.first, block.first + block.records)
-        scores = asked.products(block.codes)
-        scores *= block.scales
-        if block.starts is not None:
-            scores = np.maximum.reduceat(scores, block.starts)
+        scores = _scores(block, asked)
         if wanted is not None:
             np.copyto(scores, -np.inf, where=~wanted[here])
         slack = asked.within(block.worst)
@@ -248,6 +263,15 @@ class CodedVectors:
         vectors = arrange(list(vector_rows(chunk)), self.store.dim)
         cosines, best = vectors.cosines(query, np.arange(len(vectors.versions)))
         return vectors.versions, cosines, np.array([self.parts.number(vectors.parts[row]) for row in best.tolist()], np.int64)
+
+
+def _scores(block: Block, asked: CodedQuery) -> Floats:
+    """The product of a question's code with that of each record's best part, in units of the question's scale."""
+    import numpy as np
+
+    scores = asked.products(block.codes)
+    scores *= block.scales
+    return scores if block.starts is None else np.maximum.reduceat(scores, block.starts)
 
 
 def rows_at_a_time(dim: int) -> int:

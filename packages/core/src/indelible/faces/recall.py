@@ -58,6 +58,13 @@ def _narrowed(selection: Selection, request: Request) -> Selection:
     return replace(selection, keys=request.keys, parent=request.parent)
 
 
+def _pool(request: Request) -> int:
+    """How many of the best hits matter: those that priors reorder, and those that are asked for."""
+    if not request.has_priors:
+        return request.depth or 0
+    return max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
+
+
 @dataclass(slots=True)
 class _Candidates:
     """What the channels found: versions in order with scores, and what is known of each.
@@ -189,7 +196,7 @@ class Recall:
         if also is not None:
             _add_cosines(also, vectors, query, request.min_score)
         # What holds no word of a query is fused in the order of cosines, so that no more of it than is asked for can be hits.
-        most = None if request.has_priors or request.depth is None else max(request.depth, CROWD if also is not None else 0)
+        most = None if request.depth is None else max(_pool(request), CROWD if also is not None else 0)
         order, cosines, rows = vectors.nearest(query, most=most, least=request.min_score, wanted=self._wanted(vectors, selection, allowed))
         versions = vectors.versions[order].tolist()
         clear = 0.0
@@ -293,7 +300,7 @@ class Recall:
     def _apply_priors(self, selection: Selection, request: Request, found: _Candidates) -> None:
         if not request.has_priors:
             return
-        depth = max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
+        depth = _pool(request)
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
         if shifts:

@@ -75,7 +75,7 @@ class ScriptedModel:
         return answer
 
 
-VERBS = frozenset(name for name, member in vars(Backend).items() if callable(member) and not name.startswith("_")) - {"close"}
+VERBS = frozenset(name for name in dir(Backend) if callable(getattr(Backend, name)) and not name.startswith("_")) - {"close"}
 
 
 def _forwarded(verb: str) -> Callable[..., Any]:

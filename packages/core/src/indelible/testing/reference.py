@@ -18,7 +18,6 @@ from indelible.backend.interface import (
     CacheEntry,
     ContextRead,
     Corpus,
-    Documents,
     Found,
     Indexer,
     Ingested,
@@ -26,10 +25,10 @@ from indelible.backend.interface import (
     Report,
     Row,
     Selection,
-    VectorChunk,
     VectorRow,
     Words,
 )
+from indelible.backend.large import Documents, VectorChunk
 from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.draft import CONTEXT_PART, Draft, Head, PartVector, Planned, Written
@@ -45,7 +44,7 @@ from indelible.testing.reference_log import Medium
 from indelible.testing.reference_view import neighbours
 
 if TYPE_CHECKING:
-    from indelible.backend.interface import Integers
+    from indelible.backend.large import Integers
 
 
 class ReferenceBackend(Backend):

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from indelible.backend.interface import Backend, Documents, Selection, VectorChunk
+from indelible.backend.interface import Backend, Selection
+from indelible.backend.large import Documents, VectorChunk
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.selection import state_conditions
 from indelible.base.standing import FOREVER
 
 if TYPE_CHECKING:
-    from indelible.backend.interface import Integers
+    from indelible.backend.large import Integers
 
 _PAGE = 2_000_000
 """So many numbers are joined at a time; the text of more may be longer than SQLite lets a value be."""

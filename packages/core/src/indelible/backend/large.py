@@ -1,0 +1,73 @@
+"""The verbs of a backend for selections that are too large to be read record by record."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.backend.selection import Selection
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+
+class Documents(NamedTuple):
+    """The documents of a selection: under which numbers the vectors of its records are kept.
+
+    Attributes:
+        docs: ascending, each once.
+        versions: which state each belongs to.
+        expires: of each, UTC milliseconds; ``FOREVER`` for never.
+    """
+
+    docs: Integers
+    versions: Integers
+    expires: Integers
+
+
+class VectorChunk(NamedTuple):
+    """Vectors of documents, those of one document together, documents ascending.
+
+    Attributes:
+        docs: of each vector.
+        parts: the name of each one's part; ``None`` where all are ``""``.
+        data: the vectors one after another.
+    """
+
+    docs: Integers
+    parts: list[str] | None
+    data: bytes
+
+
+class LargeReads(ABC):
+    """Numbers as arrays, and vectors as one piece of memory for many."""
+
+    @abstractmethod
+    def size(self, selection: Selection, most: int) -> int:
+        """How many records a selection has, counted no further than ``most``."""
+
+    @abstractmethod
+    def documents(self, selection: Selection) -> Documents:
+        """The documents of a selection, whether they have vectors or not; its order and bounds are not looked at."""
+
+    @abstractmethod
+    def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
+        """The vectors of documents made by any of some models, piece by piece.
+
+        Args:
+            docs: ascending, each once; what has no vector, or is gone by now, is passed over.
+            models: whose vectors.
+            rows: about how many vectors make a piece. Each is a snapshot of its own, and has all vectors of its documents.
+        """
+
+    @abstractmethod
+    def records_at(self, versions: Sequence[int]) -> list[bytes]:
+        """Which record the event of each of some versions is about."""
+
+    @abstractmethod
+    def linked(self) -> list[bytes]:
+        """Records that are, or were, indexed together with the text of others."""
