@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from indelible.backend.interface import Backend, Mark, Selection, VectorRow
 from indelible.faces.slice_cache import Key, SliceCache
+from indelible.search.products import product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,8 +118,8 @@ class Vectors:
         """
         import numpy as np
 
-        product = self.rows @ query
-        best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
+        scores = product(self.rows, query)
+        best = scores if len(self.starts) == len(scores) else np.maximum.reduceat(scores, self.starts)
         best = best[chosen]
         last = np.partition(best, len(best) - most)[len(best) - most] if most else np.inf
         return chosen[best >= last - (4.5 * len(query) * 2.0**-24 + 2 * 10.0**-DECIMALS)]

@@ -18,6 +18,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from indelible.search.products import PIECE, product
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -130,7 +132,7 @@ class CodedQuery:
         """The products of the question itself with codes, in units of each row's scale."""
         import numpy as np
 
-        found: Floats = np.matmul(codes.astype(np.float32), self.query).astype(np.float64)
+        found: Floats = product(codes.astype(np.float32), self.query).astype(np.float64)
         return found
 
 
@@ -140,7 +142,7 @@ def plain_product(query: Codes, codes: Codes, out: Floats) -> None:
 
     kind: type[np.floating[Any]] = np.float32 if len(query) <= _EXACT_IN_FLOAT32 else np.float64
     asked = query.astype(kind)
-    rows = max(1, (1 << 18) // len(query))
+    rows = max(1, PIECE // len(query))
     for start in range(0, len(codes), rows):
         out[start : start + rows] = codes[start : start + rows].astype(kind) @ asked
 
@@ -155,7 +157,7 @@ def simd_product() -> Product | None:
     except ImportError:
         return None
 
-    def product(query: Codes, codes: Codes, out: Floats) -> None:
+    def by_processor(query: Codes, codes: Codes, out: Floats) -> None:
         # One thread: others would wait in a loop for the next product, on processors that belong to the program.
         cdist(query[None], codes, "dot", out=out[None])
 
@@ -167,9 +169,9 @@ def simd_product() -> Product | None:
         rows = np.ascontiguousarray(sample[:, :dim])
         plain_product(rows[0], rows, ours)
         try:
-            product(rows[0], rows, theirs)
+            by_processor(rows[0], rows, theirs)
         except (TypeError, ValueError):
             return None
         if not np.array_equal(ours, theirs):
             return None
-    return product
+    return by_processor
