@@ -269,8 +269,7 @@ def _scores(block: Block, asked: CodedQuery) -> Floats:
     """The product of a question's code with that of each record's best part, in units of the question's scale."""
     import numpy as np
 
-    scores = asked.products(block.codes)
-    scores *= block.scales
+    scores = asked.products(block.codes) * block.scales
     return scores if block.starts is None else np.maximum.reduceat(scores, block.starts)
 
 

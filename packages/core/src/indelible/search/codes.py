@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Matrix = npt.NDArray[np.float32]
     Codes = npt.NDArray[np.int8]
     Floats = npt.NDArray[np.float64]
-    Product = Callable[[Codes, Codes, Floats], None]
+    Product = Callable[[Codes, Codes], Floats]
 
 MAX_DIM = 1 << 16
 """Beyond it the whole numbers could overflow, and the bound of single precision mean nothing."""
@@ -122,11 +122,7 @@ class CodedQuery:
 
     def products(self, codes: Codes) -> Floats:
         """The products with codes, in units of ``scale`` and each row's own."""
-        import numpy as np
-
-        found = np.empty(len(codes))
-        (simd_product() or plain_product)(self.codes, codes, found)
-        return found
+        return (simd_product() or plain_product)(self.codes, codes)
 
     def closer_products(self, codes: Codes) -> Floats:
         """The products of the question itself with codes, in units of each row's scale."""
@@ -136,15 +132,17 @@ class CodedQuery:
         return found
 
 
-def plain_product(query: Codes, codes: Codes, out: Floats) -> None:
+def plain_product(query: Codes, codes: Codes) -> Floats:
     """The product of a code with each row of others, exact."""
     import numpy as np
 
     kind: type[np.floating[Any]] = np.float32 if len(query) <= _EXACT_IN_FLOAT32 else np.float64
     asked = query.astype(kind)
+    found: Floats = np.empty(len(codes))
     rows = max(1, PIECE // len(query))
     for start in range(0, len(codes), rows):
-        out[start : start + rows] = codes[start : start + rows].astype(kind) @ asked
+        found[start : start + rows] = codes[start : start + rows].astype(kind) @ asked
+    return found
 
 
 @cache
@@ -157,21 +155,19 @@ def simd_product() -> Product | None:
     except ImportError:
         return None
 
-    def by_processor(query: Codes, codes: Codes, out: Floats) -> None:
-        # One thread: others would wait in a loop for the next product, on processors that belong to the program.
-        cdist(query[None], codes, "dot", out=out[None])
+    def by_processor(query: Codes, codes: Codes) -> Floats:
+        # One thread: others would wait in a loop for the next product, on processors that belong to the program. And no array of ours for
+        # the answer: given one, simsimd 6.5 returns a None that it does not own, and before Python 3.12 some thousand of these end the process.
+        return np.asarray(cdist(query[None], codes, "dot"), np.float64).reshape(len(codes))
 
     # What decides which memories are looked at is not believed unseen.
     sample = np.random.default_rng(0).integers(-_LARGEST, _LARGEST + 1, (67, 331), np.int8)
     sample[0], sample[1] = _LARGEST, -_LARGEST
     for dim in (1, 31, 64, 331):
-        ours, theirs = np.empty(67), np.empty(67)
         rows = np.ascontiguousarray(sample[:, :dim])
-        plain_product(rows[0], rows, ours)
         try:
-            by_processor(rows[0], rows, theirs)
+            if not np.array_equal(by_processor(rows[0], rows), plain_product(rows[0], rows)):
+                return None
         except (TypeError, ValueError):
-            return None
-        if not np.array_equal(ours, theirs):
             return None
     return by_processor
