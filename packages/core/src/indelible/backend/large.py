@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
 
 
 class Documents(NamedTuple):

@@ -112,6 +112,7 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
     import numpy as np
 
     there = np.zeros(len(found.docs), bool)
+    store.reserve(len(found.docs))
     chunks = backend.vector_chunks(found.docs, models, rows_at_a_time(store.dim))
     for chunk in _ahead(chunks) if len(found.docs) > _AHEAD else chunks:
         starts = np.flatnonzero(np.diff(chunk.docs, prepend=chunk.docs[0] - 1))

@@ -115,7 +115,7 @@ class CodedStore:
         """
         import numpy as np
 
-        self._grow(len(docs))
+        self.reserve(len(docs))
         self.soonest = min(self.soonest, int(expires.min(initial=NEVER)))
         ends = np.append(starts[1:], len(rows))
         done = 0
@@ -138,12 +138,12 @@ class CodedStore:
         self.soonest = min(self.soonest, int(expires.min(initial=NEVER)))
         self._columns = self._columns._replace(expires=changed)
 
-    def _grow(self, more: int) -> None:
+    def reserve(self, more: int) -> None:
+        """Make room for so many further records; what is not written to takes no memory."""
         import numpy as np
 
         needed, room = self.count + more, len(self._columns.docs)
         if needed > room:
-            # What is not written to takes no memory.
             size = max(needed, room + room // 4, 1024)
             grown = Columns(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
             for column, old in zip(grown, self.columns(), strict=True):

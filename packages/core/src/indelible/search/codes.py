@@ -157,7 +157,7 @@ def simd_product() -> Product | None:
 
     def by_processor(query: Codes, codes: Codes) -> Floats:
         # One thread: others would wait in a loop for the next product, on processors that belong to the program. And no array of ours for
-        # the answer: given one, simsimd 6.5 returns a None that it does not own, and before Python 3.12 some thousand of these end the process.
+        # the answer: given one, simsimd 6.5 returns a None that it does not own, and before Python 3.12 a few thousand end the process.
         return np.asarray(cdist(query[None], codes, "dot"), np.float64).reshape(len(codes))
 
     # What decides which memories are looked at is not believed unseen.

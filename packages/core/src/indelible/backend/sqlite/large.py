@@ -15,7 +15,7 @@ from indelible.backend.sqlite.selection import state_conditions
 from indelible.base.standing import FOREVER
 
 if TYPE_CHECKING:
-    from indelible.backend.large import Integers
+    from indelible.backend.large import Integers, Mask
 
 _PAGE = 2_000_000
 """So many numbers are joined at a time; the text of more may be longer than SQLite lets a value be."""
@@ -65,10 +65,12 @@ class SqliteLargeReads(Backend):
                 offset += count
                 if count < _PAGE:
                     break
-        docs, firsts = np.unique(np.concatenate([page.docs for page in pages]), return_index=True)
-        return Documents(
-            docs, np.concatenate([page.versions for page in pages])[firsts], np.concatenate([page.expires for page in pages])[firsts]
-        )
+        if len(pages) == 1:
+            return pages[0]
+        docs, versions, expires = (np.concatenate(column) for column in zip(*pages, strict=True))
+        order = np.argsort(docs, kind="stable")
+        order = order[_firsts(docs[order])]
+        return Documents(docs[order], versions[order], expires[order])
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
         names = json.dumps(list(models))
@@ -114,11 +116,20 @@ def _documents(docs: Integers, versions: Integers, split: Integers, expires: Int
     """Documents in order, given the versions of those that bear another number, and when those that do expire."""
     import numpy as np
 
-    docs = np.unique(docs)
+    if not (docs[1:] > docs[:-1]).all():
+        docs = np.sort(docs)
+        docs = docs[_firsts(docs)]
     of_docs, moments = docs.copy(), np.full(len(docs), FOREVER, np.int64)
     of_docs[np.searchsorted(docs, split)] = versions
     moments[np.searchsorted(docs, expiring)] = expires
     return Documents(docs, of_docs, moments)
+
+
+def _firsts(docs: Integers) -> Mask:
+    """Of sorted documents the first of each run of equal ones."""
+    import numpy as np
+
+    return np.append(True, docs[1:] != docs[:-1]) if len(docs) else np.zeros(0, bool)
 
 
 def _joined(connection: sqlite3.Connection, first: int, last: int, models: str, most: int) -> VectorChunk | None:
