@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.backend.interface import VectorRow
-from indelible.backend.large import VectorChunk
+from indelible.backend.large import Documents, VectorChunk
 from indelible.faces import coded_store, coded_vectors
 from indelible.faces.coded_store import CodedStore
 from indelible.faces.coded_vectors import CodedVectors
@@ -41,9 +41,6 @@ class Shelf(ReferenceBackend):
             parts = [part for _, part, _ in found]
             numbers = np.array([doc for doc, _, _ in found], np.int64)
             yield VectorChunk(numbers, parts if any(parts) else None, b"".join(data for _, _, data in found))
-
-    def records_at(self, versions: Sequence[int]) -> list[bytes]:
-        return [version.to_bytes(16, "big") for version in versions]
 
 
 @contextmanager
@@ -101,15 +98,15 @@ def both(vectors: Matrix, counts: Sequence[int], parted: bool) -> tuple[Vectors,
         if len(some):
             lengths = np.array([len(rows[doc]) for doc in some.tolist()], np.int64)
             data = b"".join(data for doc in some.tolist() for _, data in rows[doc])
-            store.append(
-                some,
-                some,
-                np.full(len(some), NEVER, np.int64),
-                np.cumsum(lengths) - lengths,
-                np.frombuffer(data, "<f4").reshape(-1, vectors.shape[1]),
-            )
+            store.append(documents(some), np.cumsum(lengths) - lengths, np.frombuffer(data, "<f4").reshape(-1, vectors.shape[1]))
     columns = store.columns()
-    return plain, CodedVectors(store, shelf, ("m",), store.blocks(), *columns[:3], columns.errors, NEVER, None, {}), shelf
+    return plain, CodedVectors(store, shelf, ("m",), store.blocks(), *columns.documents, columns.errors, NEVER, None, {}), shelf
+
+
+def documents(numbers: Integers) -> Documents:
+    """Documents of these numbers that never expire, and are named after them."""
+    ids = np.frombuffer(b"".join(number.to_bytes(16, "big") for number in numbers.tolist()), np.uint8).reshape(-1, 16)
+    return Documents(numbers, numbers, np.full(len(numbers), NEVER, np.int64), ids)
 
 
 def asked(
@@ -211,17 +208,16 @@ def test_readers_see_what_they_saw() -> None:
     numbers = np.arange(1, 9)
 
     def append(some: slice) -> None:
-        starts = np.arange(len(numbers[some]))
-        store.append(numbers[some], numbers[some], np.full(len(starts), NEVER, np.int64), starts, rows[some])
+        store.append(documents(numbers[some]), np.arange(len(numbers[some])), rows[some])
 
     with small_blocks(5):
         append(slice(0, 3))
         blocks, columns = store.blocks(), store.columns()
-        before = [blocks[0].codes.tolist(), columns.docs.tolist(), columns.expires.tolist()]
+        before = [blocks[0].codes.tolist(), columns.documents.docs.tolist(), columns.documents.expires.tolist()]
         append(slice(3, 8))
         store.set_expires(np.array([1]), np.array([5]))
-    assert [blocks[0].codes.tolist(), columns.docs.tolist(), columns.expires.tolist()] == before
+    assert [blocks[0].codes.tolist(), columns.documents.docs.tolist(), columns.documents.expires.tolist()] == before
     assert [block.records for block in store.blocks()] == [5, 3]
-    assert store.columns().expires.tolist() == [NEVER, 5, *[NEVER] * 6]
+    assert store.columns().documents.expires.tolist() == [NEVER, 5, *[NEVER] * 6]
     assert (store.soonest, store.count) == (5, 8)
     assert coded_vectors.rows_at_a_time(1 << 16) == 16

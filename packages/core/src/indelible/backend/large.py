@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
+    Bytes = npt.NDArray[np.uint8]
 
 
 class Documents(NamedTuple):
@@ -23,11 +24,22 @@ class Documents(NamedTuple):
         docs: ascending, each once.
         versions: which state each belongs to.
         expires: of each, UTC milliseconds; ``FOREVER`` for never.
+        records: the id of the record of each, a row of 16 bytes.
     """
 
     docs: Integers
     versions: Integers
     expires: Integers
+    records: Bytes
+
+    def only(self, rows: Integers | Mask | slice) -> Documents:
+        """Some of them."""
+        return Documents(self.docs[rows], self.versions[rows], self.expires[rows], self.records[rows])
+
+    def put(self, rows: slice, others: Documents) -> None:
+        """Write others over some of them."""
+        self.docs[rows], self.versions[rows], self.expires[rows] = others.docs, others.versions, others.expires
+        self.records[rows] = others.records
 
 
 class VectorChunk(NamedTuple):
@@ -64,10 +76,6 @@ class LargeReads(ABC):
             models: whose vectors.
             rows: about how many vectors make a piece. Each is a snapshot of its own, and has all vectors of its documents.
         """
-
-    @abstractmethod
-    def records_at(self, versions: Sequence[int]) -> list[bytes]:
-        """Which record the event of each of some versions is about."""
 
     @abstractmethod
     def linked(self) -> list[bytes]:

@@ -60,7 +60,7 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
     # Vectors that were missing do not come without a new epoch.
     missing = np.fromiter(kept.missing, np.int64, len(kept.missing))
     new = ~is_known & ~np.isin(found.docs, missing)
-    fresh = Documents(found.docs[new], found.versions[new], found.expires[new])
+    fresh = found.only(new)
     after = len(kept.docs) and len(fresh.docs) and fresh.docs[0] < kept.docs[-1]
     back = kept.alive is not None and not kept.alive[stays].all()
     if store.count != len(kept.docs) or after or back or not np.array_equal(kept.versions[stays], found.versions[is_known]):
@@ -75,7 +75,7 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
     if due.any():
         store.set_expires(stays[due], found.expires[is_known][due])
     gone_missing = set(were.tolist()).difference(found.docs.tolist())
-    still = {doc: version for doc, version in kept.missing.items() if doc not in gone_missing}
+    still = {doc: record for doc, record in kept.missing.items() if doc not in gone_missing}
     return _seen(store, backend, kept.models, alive, still | _append(store, backend, fresh, kept.models), kept)
 
 
@@ -95,20 +95,20 @@ def _seen(
     backend: Backend,
     models: tuple[str, ...],
     alive: Mask | None,
-    missing: dict[int, int],
+    missing: dict[int, bytes],
     before: CodedVectors | None = None,
 ) -> CodedVectors:
     import numpy as np
 
     if alive is not None:
         alive = np.append(alive, np.ones(store.count - len(alive), bool))
-    docs, versions, expires, errors = store.columns()
-    found = CodedVectors(store, backend, models, store.blocks(), docs, versions, expires, errors, store.soonest, alive, missing)
+    documents, errors = store.columns()
+    found = CodedVectors(store, backend, models, store.blocks(), *documents, errors, store.soonest, alive, missing)
     return found if before is None else replace(found, parts=before.parts)
 
 
-def _append(store: CodedStore, backend: Backend, found: Documents, models: Sequence[str]) -> dict[int, int]:
-    """Add documents with their vectors; answers those that have none, with their versions."""
+def _append(store: CodedStore, backend: Backend, found: Documents, models: Sequence[str]) -> dict[int, bytes]:
+    """Add documents with their vectors; answers those that have none, with their records."""
     import numpy as np
 
     there = np.zeros(len(found.docs), bool)
@@ -119,8 +119,9 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
         at = np.searchsorted(found.docs, chunk.docs[starts])
         there[at] = True
         rows = np.frombuffer(chunk.data, "<f4").astype(np.float32, copy=False).reshape(len(chunk.docs), store.dim)
-        store.append(found.docs[at], found.versions[at], found.expires[at], starts, rows)
-    return dict(zip(found.docs[~there].tolist(), found.versions[~there].tolist(), strict=True))
+        store.append(found.only(at), starts, rows)
+    lacking = found.only(~there)
+    return dict(zip(lacking.docs.tolist(), map(bytes, lacking.records), strict=True))
 
 
 def _ahead(chunks: Iterator[VectorChunk]) -> Iterator[VectorChunk]:

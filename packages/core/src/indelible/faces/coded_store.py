@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.backend.large import Documents
+from indelible.base.ids import ID_BYTES
 from indelible.faces.vector_cache import NEVER, unit_rows
 from indelible.search.codes import nearly_unit, quantise
 
@@ -65,11 +67,9 @@ class _Room:
 
 
 class Columns(NamedTuple):
-    """Of each record, in the order of documents: its document, its version, when it expires, and the greatest error of its rows."""
+    """Of each record, in the order of documents: these, and the greatest error of its rows."""
 
-    docs: Integers
-    versions: Integers
-    expires: Integers
+    documents: Documents
     errors: Floats
 
 
@@ -81,7 +81,6 @@ class CodedStore:
     """
 
     def __init__(self, dim: int) -> None:
-        import numpy as np
 
         self.dim = dim
         self.count = 0
@@ -89,65 +88,59 @@ class CodedStore:
         self.soonest = NEVER
         """When the first of them expires, or earlier."""
         self._rooms: list[_Room] = []
-        empty = np.zeros(0, np.int64)
-        self._columns = Columns(empty, empty, empty, np.zeros(0))
+        self._columns = _columns(0)
 
     def blocks(self) -> tuple[Block, ...]:
         return tuple(room.block() for room in self._rooms)
 
     def columns(self) -> Columns:
         """What is known of the records that are there now."""
-        docs, versions, expires, errors = self._columns
-        return Columns(docs[: self.count], versions[: self.count], expires[: self.count], errors[: self.count])
+        return Columns(self._columns.documents.only(slice(self.count)), self._columns.errors[: self.count])
 
     @property
     def nbytes(self) -> int:
         rooms = sum(room.codes.nbytes + room.scales.nbytes + (0 if room.starts is None else room.starts.nbytes) for room in self._rooms)
-        return int(rooms + sum(column.nbytes for column in self._columns))
+        return int(rooms + sum(column.nbytes for column in (*self._columns.documents, self._columns.errors)))
 
-    def append(self, docs: Integers, versions: Integers, expires: Integers, starts: Integers, rows: Matrix) -> None:
+    def append(self, found: Documents, starts: Integers, rows: Matrix) -> None:
         """Add records behind those that are there.
 
         Args:
-            docs, versions, expires: of each record, documents ascending.
+            found: of each record its document, ascending, and what is known of it.
             starts: for each record its first row.
             rows: of float32, those of a record together.
         """
         import numpy as np
 
-        self.reserve(len(docs))
-        self.soonest = min(self.soonest, int(expires.min(initial=NEVER)))
+        count = len(found.docs)
+        self.reserve(count)
+        self.soonest = min(self.soonest, int(found.expires.min(initial=NEVER)))
+        self._columns.documents.put(slice(self.count, self.count + count), found)
         ends = np.append(starts[1:], len(rows))
         done = 0
-        while done < len(docs):
+        while done < count:
             room = self._room(int(ends[done] - starts[done]))
             left = len(room.codes) - room.rows
             stop = int(np.searchsorted(ends, starts[done] + left, side="right"))
-            piece = slice(done, stop)
-            errors = self._fill(room, starts[piece] - starts[done], rows[starts[done] : ends[stop - 1]])
-            here = slice(self.count, self.count + stop - done)
-            for column, values in zip(self._columns, (docs[piece], versions[piece], expires[piece], errors), strict=True):
-                column[here] = values
+            errors = self._fill(room, starts[done:stop] - starts[done], rows[starts[done] : ends[stop - 1]])
+            self._columns.errors[self.count : self.count + stop - done] = errors
             self.count += stop - done
             done = stop
 
     def set_expires(self, places: Integers, expires: Integers) -> None:
         """Change when some records expire, for those who ask from now on."""
-        changed = self._columns.expires.copy()
+        changed = self._columns.documents.expires.copy()
         changed[places] = expires
         self.soonest = min(self.soonest, int(expires.min(initial=NEVER)))
-        self._columns = self._columns._replace(expires=changed)
+        self._columns = self._columns._replace(documents=self._columns.documents._replace(expires=changed))
 
     def reserve(self, more: int) -> None:
         """Make room for so many further records; what is not written to takes no memory."""
-        import numpy as np
-
-        needed, room = self.count + more, len(self._columns.docs)
+        needed, room = self.count + more, len(self._columns.errors)
         if needed > room:
-            size = max(needed, room + room // 4, 1024)
-            grown = Columns(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
-            for column, old in zip(grown, self.columns(), strict=True):
-                column[: self.count] = old
+            grown, old = _columns(max(needed, room + room // 4, 1024)), self.columns()
+            grown.documents.put(slice(self.count), old.documents)
+            grown.errors[: self.count] = old.errors
             self._columns = grown
 
     def _room(self, rows: int) -> _Room:
@@ -175,6 +168,13 @@ class CodedStore:
         room.records += len(starts)
         room.worst = max(room.worst, float(errors.max()))
         return errors
+
+
+def _columns(size: int) -> Columns:
+    import numpy as np
+
+    docs, versions, expires = np.empty((3, size), np.int64)
+    return Columns(Documents(docs, versions, expires, np.empty((size, ID_BYTES), np.uint8)), np.empty(size))
 
 
 def coded(rows: Matrix, codes: Codes, scales: Floats) -> Floats:

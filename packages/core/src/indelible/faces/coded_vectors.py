@@ -20,6 +20,7 @@ from indelible.search.codes import CodedQuery
 from indelible.search.floor import Floor, greatest
 
 if TYPE_CHECKING:
+    from indelible.backend.large import Bytes
     from indelible.faces.vector_cache import Floats, Integers, Mask, Matrix
 
 READ_BYTES = 4 << 20
@@ -67,10 +68,11 @@ class CodedVectors:
         blocks: those that are seen here.
         docs: the document of each record, ascending.
         versions, expires: of each record; ``expires`` is UTC milliseconds, far away for never.
+        records: the id of each, a row of bytes.
         errors: of each record the greatest of its rows' errors.
         soonest: none expires before.
         alive: which records are still part of the selection; ``None`` for all.
-        missing: documents of the selection without vectors, and the version of each.
+        missing: documents of the selection without vectors, and the record of each.
         models: whose vectors they are.
         parts: the names of parts, by the numbers in answers.
     """
@@ -82,10 +84,11 @@ class CodedVectors:
     docs: Integers
     versions: Integers
     expires: Integers
+    records: Bytes
     errors: Floats
     soonest: int
     alive: Mask | None
-    missing: Mapping[int, int]
+    missing: Mapping[int, bytes]
     parts: PartNames = field(default_factory=PartNames)
 
     @property
@@ -94,11 +97,11 @@ class CodedVectors:
 
     def records_at(self, places: Integers) -> list[bytes]:
         """The records at some places."""
-        return self.backend.records_at(self.versions[places].tolist())
+        return [bytes(record) for record in self.records[places]]
 
     def records_missing(self) -> set[bytes]:
         """The records of the selection that have no vector."""
-        return set(self.backend.records_at(sorted(set(self.missing.values())))) if self.missing else set()
+        return set(self.missing.values())
 
     def nearest(
         self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None = None

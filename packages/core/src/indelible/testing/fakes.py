@@ -136,7 +136,6 @@ class FlakyBackend(Backend):
     size = _forwarded("size")
     documents = _forwarded("documents")
     vector_chunks = _forwarded("vector_chunks")
-    records_at = _forwarded("records_at")
     linked = _forwarded("linked")
     models = _forwarded("models")
     changed = _forwarded("changed")

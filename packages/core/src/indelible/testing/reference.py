@@ -217,6 +217,7 @@ class ReferenceBackend(Backend):
             np.array(docs, np.int64),
             np.array([rows[doc].version for doc in docs], np.int64),
             np.array([FOREVER if moment is None else moment for moment in expires], np.int64),
+            np.frombuffer(b"".join(rows[doc].record for doc in docs), np.uint8).reshape(len(docs), ID_BYTES),
         )
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
@@ -227,10 +228,6 @@ class ReferenceBackend(Backend):
             if vectors:
                 data = b"".join(vector.data for vector in vectors)
                 yield VectorChunk(np.full(len(vectors), doc, np.int64), [vector.part for vector in vectors], data)
-
-    def records_at(self, versions: Sequence[int]) -> list[bytes]:
-        with self._open() as medium:
-            return [medium.log[version - 1].record for version in versions]
 
     def linked(self) -> list[bytes]:
         return sorted({event.record for event in self.events() if neighbours(event)})

@@ -12,10 +12,11 @@ from indelible.backend.interface import Backend, Selection
 from indelible.backend.large import Documents, VectorChunk
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.selection import state_conditions
+from indelible.base.ids import ID_BYTES
 from indelible.base.standing import FOREVER
 
 if TYPE_CHECKING:
-    from indelible.backend.large import Integers, Mask
+    from indelible.backend.large import Bytes, Integers
 
 _PAGE = 2_000_000
 """So many numbers are joined at a time; the text of more may be longer than SQLite lets a value be."""
@@ -36,8 +37,8 @@ _BETWEEN_ROWS = f"SELECT {_DOC}, v.part, v.data FROM vector v WHERE {_BETWEEN} A
 _LISTED_ROWS = f"SELECT {_DOC}, v.part, v.data FROM json_each(?) j CROSS JOIN vector v ON {_OF_LISTED} WHERE {_OF_MODELS}"
 _DOCUMENTS = """
 SELECT count(*), group_concat(doc), group_concat(version) FILTER (WHERE doc <> version), group_concat(doc) FILTER (WHERE doc <> version),
-  group_concat(expires_at), group_concat(doc) FILTER (WHERE expires_at IS NOT NULL)
-FROM (SELECT s.doc, s.version, s.expires_at FROM state s {join} WHERE {where} LIMIT ? OFFSET ?)
+  group_concat(expires_at), group_concat(doc) FILTER (WHERE expires_at IS NOT NULL), {records}
+FROM (SELECT s.doc, s.version, s.expires_at, s.record FROM state s {join} WHERE {where} LIMIT ? OFFSET ?)
 """
 
 
@@ -56,21 +57,19 @@ class SqliteLargeReads(Backend):
         import numpy as np
 
         where = state_conditions(selection)
-        sql = _DOCUMENTS.format(join=_join(selection), where=where.sql)
+        records = "CAST(group_concat(record, '') AS BLOB)" if _joins_bytes() else "group_concat(hex(record), '')"
+        sql = _DOCUMENTS.format(join=_join(selection), where=where.sql, records=records)
         pages, offset = [], 0
         with self._connections.read() as connection:
             while True:
-                count, *texts = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
-                pages.append(_documents(*map(_numbers, texts)))
+                count, docs, versions, split, expires, expiring, ids = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
+                pages.append(_documents(_ids(ids), *map(_numbers, (docs, versions, split, expires, expiring))))
                 offset += count
                 if count < _PAGE:
                     break
         if len(pages) == 1:
             return pages[0]
-        docs, versions, expires = (np.concatenate(column) for column in zip(*pages, strict=True))
-        order = np.argsort(docs, kind="stable")
-        order = order[_firsts(docs[order])]
-        return Documents(docs[order], versions[order], expires[order])
+        return _in_order(Documents(*(np.concatenate(column) for column in zip(*pages, strict=True))))
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
         names = json.dumps(list(models))
@@ -91,12 +90,6 @@ class SqliteLargeReads(Backend):
             if len(chunk.docs):
                 yield chunk
 
-    def records_at(self, versions: Sequence[int]) -> list[bytes]:
-        sql = "SELECT version, record FROM event WHERE version IN (SELECT value FROM json_each(?))"
-        with self._connections.read(snapshot=False) as connection:
-            found = dict(connection.execute(sql, (json.dumps(list(versions)),)).fetchall())
-        return [found[version] for version in versions]
-
     def linked(self) -> list[bytes]:
         with self._connections.read(snapshot=False) as connection:
             return [row[0] for row in connection.execute("SELECT DISTINCT dependent FROM neighbour ORDER BY 1").fetchall()]
@@ -112,24 +105,32 @@ def _numbers(text: str | int | None) -> Integers:
     return np.zeros(0, np.int64) if text is None else np.fromstring(str(text), np.int64, sep=",")
 
 
-def _documents(docs: Integers, versions: Integers, split: Integers, expires: Integers, expiring: Integers) -> Documents:
+def _ids(joined: bytes | str | None) -> Bytes:
+    import numpy as np
+
+    return np.frombuffer(bytes.fromhex(joined) if isinstance(joined, str) else joined or b"", np.uint8).reshape(-1, ID_BYTES)
+
+
+def _documents(ids: Bytes, docs: Integers, versions: Integers, split: Integers, expires: Integers, expiring: Integers) -> Documents:
     """Documents in order, given the versions of those that bear another number, and when those that do expire."""
     import numpy as np
 
-    if not (docs[1:] > docs[:-1]).all():
-        docs = np.sort(docs)
-        docs = docs[_firsts(docs)]
-    of_docs, moments = docs.copy(), np.full(len(docs), FOREVER, np.int64)
-    of_docs[np.searchsorted(docs, split)] = versions
-    moments[np.searchsorted(docs, expiring)] = expires
-    return Documents(docs, of_docs, moments)
+    found = _in_order(Documents(docs, docs.copy(), np.full(len(docs), FOREVER, np.int64), ids))
+    found.versions[np.searchsorted(found.docs, split)] = versions
+    found.expires[np.searchsorted(found.docs, expiring)] = expires
+    return found
 
 
-def _firsts(docs: Integers) -> Mask:
-    """Of sorted documents the first of each run of equal ones."""
+def _in_order(found: Documents) -> Documents:
+    """Documents ascending, each once."""
     import numpy as np
 
-    return np.append(True, docs[1:] != docs[:-1]) if len(docs) else np.zeros(0, bool)
+    docs = found.docs
+    if (docs[1:] > docs[:-1]).all():
+        return found
+    order = np.argsort(docs, kind="stable")
+    docs = docs[order]
+    return found.only(order[np.append(True, docs[1:] != docs[:-1])])
 
 
 def _joined(connection: sqlite3.Connection, first: int, last: int, models: str, most: int) -> VectorChunk | None:
