@@ -163,6 +163,28 @@ def test_a_small_slice_beside_a_large_one(counted: tuple[MemoryStore, FlakyBacke
     assert len(coded(store)) == 1
 
 
+def test_the_cache_is_bounded(counted: tuple[MemoryStore, FlakyBackend]) -> None:
+    """What was used least recently goes before another slice is read; one alone may be larger than the bound."""
+    store, backend = counted
+    cache = store._engine.large_vectors
+    for user in "abc":
+        store.remember_many(["tea"] * 30, user_id=user)
+
+    def use(user: str) -> int:
+        reads(backend)
+        assert len(store.recall("tea", limit=99, user_id=user)) == 30
+        return reads(backend).count("documents")
+
+    use("a")
+    cache._max_bytes = 2 * cache._held + 30 * 150
+    assert [use(user) for user in "abab"] == [0, 1, 0, 0]
+    assert [use(user) for user in "cbac"] == [1, 0, 1, 1], "c pushed out a, then a pushed out c"
+    cache._max_bytes = 1
+    assert [use(user) for user in "aba"] == [0, 1, 1]
+    assert len(coded(store)) == 1
+    assert cache._held == sum(entry.nbytes for entry in cache._entries.values())
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "reference"])
 def test_parts_with_vectors_of_callers(kind: str, clock: FakeClock) -> None:
     """Several parts a record, of any length: the best one is named, as from the vectors themselves."""

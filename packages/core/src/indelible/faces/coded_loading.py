@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
 from indelible.backend.large import Documents, VectorChunk
-from indelible.faces.coded_store import CodedStore
+from indelible.faces.coded_store import BYTES_BESIDE, CodedStore
 from indelible.faces.coded_vectors import CodedVectors, rows_at_a_time
 
 if TYPE_CHECKING:
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 DEAD_SHARE = 0.2
 """With a larger share of records that are no longer part of it, a selection is read anew."""
+_SPARE = 16
+"""One in so many records may still come before what is known of all has to be moved."""
 _AHEAD = 65_536
 """For fewer documents a thread that reads ahead costs more than it gains."""
 
 
-def load(backend: Backend, selection: Selection, models: Sequence[str], dim: int) -> CodedVectors:
+def load(
+    backend: Backend, selection: Selection, models: Sequence[str], dim: int, make_room: Callable[[int], None] | None = None
+) -> CodedVectors:
     """Read a selection whole.
 
     Args:
@@ -28,9 +32,13 @@ def load(backend: Backend, selection: Selection, models: Sequence[str], dim: int
         selection: with expired records, without order and bounds.
         models: whose vectors.
         dim: of the vectors.
+        make_room: is told about how many bytes it will take, before it takes them.
     """
     found = backend.documents(selection)
+    if make_room is not None:
+        make_room(len(found.docs) * (dim + BYTES_BESIDE))
     store = CodedStore(dim)
+    store.reserve(len(found.docs) + len(found.docs) // _SPARE + _SPARE)
     missing = _append(store, backend, found, models)
     return _seen(store, backend, tuple(models), None, missing)
 
@@ -112,7 +120,6 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
     import numpy as np
 
     there = np.zeros(len(found.docs), bool)
-    store.reserve(len(found.docs))
     chunks = backend.vector_chunks(found.docs, models, rows_at_a_time(store.dim))
     for chunk in _ahead(chunks) if len(found.docs) > _AHEAD else chunks:
         starts = np.flatnonzero(np.diff(chunk.docs, prepend=chunk.docs[0] - 1))

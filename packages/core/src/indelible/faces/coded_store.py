@@ -21,6 +21,10 @@ BLOCK_ROWS = 65_536
 """Rows of a block: what is computed of one stays in a processor's cache, and appending copies nothing."""
 
 
+BYTES_BESIDE = 56
+"""Of a record beside its codes: a scale, an error, and what is known of it."""
+
+
 class Block(NamedTuple):
     """Some records' rows, those of a record together.
 
@@ -99,8 +103,12 @@ class CodedStore:
 
     @property
     def nbytes(self) -> int:
-        rooms = sum(room.codes.nbytes + room.scales.nbytes + (0 if room.starts is None else room.starts.nbytes) for room in self._rooms)
-        return int(rooms + sum(column.nbytes for column in (*self._columns.documents, self._columns.errors)))
+        """What is written to; room for more takes no memory yet."""
+        rooms = sum(
+            room.rows * (self.dim + room.scales.itemsize) + (0 if room.starts is None else room.starts.nbytes) for room in self._rooms
+        )
+        documents, errors = self.columns()
+        return int(rooms + errors.nbytes + sum(column.nbytes for column in documents))
 
     def append(self, found: Documents, starts: Integers, rows: Matrix) -> None:
         """Add records behind those that are there.

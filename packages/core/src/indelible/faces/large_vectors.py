@@ -13,7 +13,8 @@ from indelible.search.codes import MAX_DIM
 
 LARGE = 16_384
 """A slice of more records is coded: as it is, each of its vectors would take four times the memory, and the time to read it."""
-MAX_BYTES = 512 << 20
+MAX_BYTES = 384 << 20
+"""A million vectors of 256 numbers and what is known of them take 312 million bytes."""
 _CHANGED_SHARE = 10
 
 
@@ -68,7 +69,12 @@ class LargeVectors(SliceCache[CodedVectors]):
 
     def _read(self, selection: Selection, made_for: Any) -> CodedVectors:
         dim, *models = made_for
-        return load(self._backend, selection, models, dim)
+        return load(self._backend, selection, models, dim, self._make_room)
+
+    def _make_room(self, nbytes: int) -> None:
+        """Let go of what was used least recently before another slice is read, so that they never lie in memory together."""
+        while self._entries and self._held + nbytes > self._max_bytes:
+            self._let_go(next(iter(self._entries)))
 
     def _refresh(self, kept: CodedVectors, changed: set[bytes], selection: Selection, made_for: Any) -> CodedVectors:
         found = refreshed(kept, changed, selection)
