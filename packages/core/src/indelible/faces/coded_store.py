@@ -43,6 +43,10 @@ class Block(NamedTuple):
     starts: Integers | None
     worst: float
 
+    @property
+    def nbytes(self) -> int:
+        return int(self.codes.nbytes + self.scales.nbytes + (0 if self.starts is None else self.starts.nbytes))
+
     def rows_of(self, records: Integers) -> tuple[Integers, Integers | None]:
         """The rows of some of its records, and for each record the first among these; ``None`` where each has one."""
         import numpy as np
@@ -104,9 +108,7 @@ class CodedStore:
     @property
     def nbytes(self) -> int:
         """What is written to; room for more takes no memory yet."""
-        rooms = sum(
-            room.rows * (self.dim + room.scales.itemsize) + (0 if room.starts is None else room.starts.nbytes) for room in self._rooms
-        )
+        rooms = sum(room.block().nbytes for room in self._rooms)
         documents, errors = self.columns()
         return int(rooms + errors.nbytes + sum(column.nbytes for column in documents))
 
