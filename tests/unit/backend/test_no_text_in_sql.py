@@ -91,12 +91,14 @@ def exercise(backend: SqliteBackend, text: str, seen: list[object]) -> None:
         seen += backend.slices(selection)
         backend.corpus(selection)
         seen += backend.vectors(selection, [text])
+        assert [row[0] for row in backend.embedded(selection, [text]).rows] == [record]
         if text.strip():
             for query in (parse_query(text), parse_query(text, match="any"), parse_query(text, stemmed=True)):
                 found = backend.find(selection, find_tokens(query), match=query.match)
                 assert [item.record for item in found] == ([record] if query.terms else [])
                 seen += found
     seen += [event.payload.body for event in backend.events(key=(namespace, scope, text)) if event.payload]
+    assert [row.standing.record for row in backend.rows([record])] == [record]
     assert backend.votes([record])[record] == [text]
     backend.setting(text, text)
     assert backend.setting(text) == text

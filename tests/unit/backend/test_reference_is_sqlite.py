@@ -69,6 +69,9 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
         found[f"size {version}"] = [backend.size(seen, most) for most in (0, 1, 99)]
         found[f"coded {version}"] = stored(backend, seen)
+        found[f"embedded {version}"] = backend.embedded(seen, [MODEL])
+        records = [row.standing.record for row in backend.select(replace(everything, version=version))]
+        found[f"rows {version}"] = sorted(row._replace(doc=0) for row in backend.rows([*records, bytes(16)], version=version))
         found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
     return found
 
@@ -224,9 +227,30 @@ def test_vectors_follow_the_versions(backend: Backend) -> None:
     backend.drop_vectors(everything, [MODEL, "unknown"])
     assert backend.vectors(everything, [MODEL]) == []
     assert [(row.version, row.data) for row in backend.vectors(everything, ["new", MODEL])] == [(1, b"1234")]
+    assert [row[1:4] for row in backend.embedded(everything, [MODEL]).rows] == [(1, None, None)]
+    assert [row[1:4] for row in backend.embedded(everything, ["new", MODEL]).rows] == [(1, "", b"1234")]
+    assert not backend.embedded(everything, []).linked
     assert backend.unembedded(everything, ["new"]) == []
     assert [row.standing.version for row in backend.unembedded(everything, [MODEL])] == [1]
     assert backend.mark().epoch > epoch
+
+
+@pytest.mark.parametrize("backend", both(), ids=["reference", "sqlite"])
+def test_rows_of_any_number_of_records(backend: Backend) -> None:
+    """Few ids or many, known or not, the same twice: each visible record once, as it stands or stood."""
+    writer = Writer(backend, FakeClock())
+    for number in range(100):
+        writer.write([Step(Op.REMEMBER, slot=number % len(SLOTS), text=str(number))])
+    records = [row.standing.record for row in backend.select(everything)]
+    assert len(records) == 100
+    for number in (0, 1, 10, 64, 65, 100):
+        wanted = [*records[:number], bytes(16), *records[:1]][: number + 2 if number else 1]
+        assert {row.standing.record for row in backend.rows(wanted)} == set(records[:number])
+        assert len(backend.rows(wanted)) == number
+    assert [row.standing.version for row in backend.rows(records, version=1)] == [1]
+    writer.write([Step(Op.FORGET, pick=0)])
+    assert len(backend.rows(records)) == 99
+    assert len(backend.rows(records, version=100)) == 100
 
 
 @pytest.mark.parametrize("backend", both(), ids=["reference", "sqlite"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -83,7 +85,7 @@ def test_few_are_looked_at_twice(kind: str) -> None:
     """The fast way is taken: of many random vectors next to none come into question, of ties all that tie."""
     random = np.random.default_rng(1)
     vectors = arranged(matrix(kind, 5000, random), 1)
-    possible = vectors._possible(matrix("random", 1, random)[0], np.arange(5000), 10)
+    possible = vectors._possible(matrix("random", 1, random)[0], None, 10)
     assert len(possible) >= 10
     if kind == "random":
         assert len(possible) < 30
@@ -126,6 +128,34 @@ def rows_of(records: dict[int, tuple[int, int, float, int | None]]) -> list[Vect
     ]
 
 
+@given(st.lists(st.integers(1, 90), max_size=5), st.sampled_from([1, 1, 2]))
+def test_what_is_added_leaves_alone_what_there_was(added: list[int], parts: int) -> None:
+    """Rows are put behind those that somebody may be reading just now: each state stays what it was when later ones are made of it."""
+    total = matrix("random", 3 + sum(added), np.random.default_rng(sum(added)))
+    rows = [
+        VectorRow((1 + n // parts).to_bytes(16, "big"), 1 + n // parts, f"p{n % parts}", row.tobytes(), None)
+        for n, row in enumerate(np.repeat(total, parts, axis=0))
+    ]
+    ends = [3, *(3 + sum(added[: n + 1]) for n in range(len(added)))]
+    states = [arrange(rows[: 3 * parts], DIM)]
+    for start, end in pairwise(ends):
+        states.append(rearrange(states[-1], set(), rows[start * parts : end * parts]))
+    other = rearrange(states[0], set(), rows[3 * parts :]) if added else states[0]
+    for state, end in [*zip(states, ends, strict=True), (other, ends[-1])]:
+        plain = arrange(rows[: end * parts], DIM)
+        assert np.array_equal(state.rows, plain.rows)
+        assert (state.starts.tolist(), state.versions.tolist()) == (plain.starts.tolist(), plain.versions.tolist())
+        assert (state.records, state.parts) == (plain.records, plain.parts)
+
+
+@given(st.lists(st.integers(1, 40), unique=True, max_size=30), st.lists(st.integers(0, 45), max_size=30))
+def test_places_of_versions(there: list[int], asked: list[int]) -> None:
+    """Each version where it stands, and -1 for what is not there."""
+    vectors = arrange([VectorRow(n.to_bytes(16, "big"), version, "", bytes(4 * DIM), None) for n, version in enumerate(there)], DIM)
+    found = vectors.places(np.array(asked, np.int64)).tolist()
+    assert found == [there.index(version) if version in there else -1 for version in asked]
+
+
 @given(RECORDS, RECORDS, st.sets(st.integers(1, 12)))
 def test_what_changed_is_put_in_its_place(
     before: dict[int, tuple[int, int, float, int | None]], after: dict[int, tuple[int, int, float, int | None]], changed: set[int]
@@ -135,7 +165,7 @@ def test_what_changed_is_put_in_its_place(
     left = {number: about for number, about in before.items() if number not in changed}
     plain = arrange(rows_of(left | fresh), DIM)
     made = rearrange(arrange(rows_of(before), DIM), {number.to_bytes(16, "big") for number in changed}, rows_of(fresh))
-    assert (made.parts, made.records, made.source) == (plain.parts, plain.records, plain.source)
+    assert (made.parts, made.records) == (plain.parts, plain.records)
     for name in ("rows", "starts", "versions", "expires"):
         one, other = getattr(made, name), getattr(plain, name)
         assert np.array_equal(one, other)

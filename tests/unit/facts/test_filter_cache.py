@@ -27,7 +27,7 @@ RED = where("colour").eq("red")
 
 def watched(clock: FakeClock) -> tuple[MemoryStore, FlakyBackend]:
     """A store with two facts, and its backend that notes when records are read."""
-    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("select",))
+    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("select", "rows"))
     store = open_store(clock=clock, backend=backend)
     store.remember_many([{"content": "red tea", "metadata": {"colour": "red"}}, {"content": "tea", "metadata": {"n": 1}}], user_id="u")
     return store, backend

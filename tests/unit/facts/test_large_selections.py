@@ -86,7 +86,7 @@ def test_fresh_after_another_process(kept: MemoryStore, path: Path, clock: FakeC
 @pytest.fixture
 def counted(clock: FakeClock) -> tuple[MemoryStore, FlakyBackend]:
     """A store that codes slices of more than 20 records, and its backend that counts how they are read."""
-    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("documents", "unembedded", "vectors"))
+    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("documents", "unembedded", "embedded"))
     return coding(open_store(clock=clock, backend=backend), 20), backend
 
 
@@ -159,7 +159,7 @@ def test_a_small_slice_beside_a_large_one(counted: tuple[MemoryStore, FlakyBacke
     for _ in range(3):
         assert len(store.recall("tea", limit=99)) == 45
         assert len(store.recall("tea", limit=99, user_id="a")) == 15
-    assert reads(backend).count("vectors") == 1
+    assert reads(backend).count("embedded") == 1
     assert len(coded(store)) == 1
 
 

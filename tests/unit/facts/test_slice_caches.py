@@ -31,7 +31,7 @@ EVERYTHING: dict[str, Any] = {}
 @pytest.fixture
 def counted(clock: FakeClock) -> tuple[MemoryStore, FlakyBackend]:
     """A store, and its backend that counts how often vectors are read."""
-    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("vectors",))
+    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("vectors", "embedded"))
     return open_store(clock=clock, backend=backend), backend
 
 
@@ -68,9 +68,9 @@ def test_after_a_write_only_changed_records_are_read(clock: FakeClock) -> None:
     asked: list[Selection] = []
 
     class Watched(FlakyBackend):
-        def vectors(self, selection: Selection, models: Any) -> Any:
+        def embedded(self, selection: Selection, models: Any) -> Any:
             asked.append(selection)
-            return self.inner.vectors(selection, models)
+            return self.inner.embedded(selection, models)
 
     with open_store(clock=clock, backend=Watched(open_backend(":memory:", clock))) as store:
         store.remember_many(["tea"] * 10)
@@ -97,7 +97,7 @@ def test_a_failing_read_keeps_nothing_wrong(counted: tuple[MemoryStore, FlakyBac
 def test_the_cache_is_bounded(clock: FakeClock) -> None:
     """Least recently used slices go first; one alone may be larger than the bound."""
     inner = open_backend(":memory:", clock)
-    backend = FlakyBackend(inner, verbs=("vectors",))
+    backend = FlakyBackend(inner, verbs=("vectors", "embedded"))
     with open_store(clock=clock, backend=backend) as store:
         for user in "abc":
             store.remember_many(["tea"] * 20, user_id=user)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.errors import InvalidInput
-from indelible.search.fusion import CLEAR, CROWD, DEFAULT_BALANCE_MOST, MOST, MUDDLE, clear_balance, fuse
+from indelible.search.fusion import CLEAR, CROWD, DEFAULT_BALANCE_MOST, MOST, MUDDLE, clear_balance, fuse, fused_scores
 
 IDS = st.integers(1, 12)
 SHARES = st.dictionaries(IDS, st.floats(0, 1), max_size=8)
@@ -71,6 +72,18 @@ def test_more_words_or_nearer_meaning_never_hurt(
     ):
         assert dict(better)[document] >= dict(before)[document]
         assert [other for other, _ in better].index(document) <= place
+
+
+@given(SHARES, COSINES, BALANCES)
+def test_scores_of_all_at_once_are_those_of_each(shares: dict[int, float], cosines: dict[int, float], balance: float) -> None:
+    """To the last bit: what may be among the hits is told by them."""
+    documents = sorted({*shares, *cosines})
+    scores = fused_scores(
+        np.array([shares.get(document, 0.0) for document in documents]),
+        np.array([cosines.get(document, 0.0) for document in documents]),
+        balance=balance,
+    )
+    assert dict(zip(documents, scores.tolist(), strict=True)) == dict(fuse(shares, cosines, balance=balance))
 
 
 @given(SHARES, COSINES)

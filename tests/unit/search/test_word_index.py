@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.search.keyword import KeywordQuery, corpus_stats, counts, parse_query, rank, rank_counted
+from indelible.search.keyword import Bm25, KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
 from indelible.search.normalise import tokens
 from indelible.search.word_index import WordIndex
 from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS
@@ -46,6 +46,41 @@ def test_it_ranks_as_a_scan_does(steps: Steps, query: KeywordQuery, now_ms: int 
     assert stats.average_length == pytest.approx(plain.average_length)
 
 
+@given(STEPS, QUERIES, st.sampled_from([None, 4, 5, 9, 10]), st.sampled_from(SCORINGS))
+def test_scores_of_all_at_once_are_those_of_each(steps: Steps, query: KeywordQuery, now_ms: int | None, scoring: Scoring) -> None:
+    """S41: the same hits with the same scores to the last bit, as often as one asks."""
+    index, kept = filled(steps)
+    live = [(document, words) for document, (words, expires) in kept.items() if now_ms is None or expires is None or expires > now_ms]
+    for _ in range(2):
+        found = index.score(query, scoring, now_ms)
+        assert dict(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == dict(rank(query, live, scoring=scoring))
+        if scoring == "bm25":
+            bm25 = Bm25(found.stats.n, found.stats.average_length, found.stats.document_frequencies)
+            assert bm25.shares(found.scores).tolist() == [bm25.share(score) for score in found.scores.tolist()]
+
+
+@given(STEPS, STEPS, QUERIES)
+def test_what_was_asked_before_is_forgotten_when_it_changes(before: Steps, after: Steps, query: KeywordQuery) -> None:
+    """Columns and tables that are kept for the next question are those of an index that was never asked."""
+    index, _ = filled(before)
+    index.score(query, "bm25", None)
+    for document, text, expires in after:
+        index.remove(document)
+        words = tokens(text or "")
+        if words:
+            index.add(document, " ".join(words), expires)
+        index.score(query, "bm25", 5)
+    fresh = WordIndex()
+    for number, about in index.documents.items():
+        fresh.add(number, about.words, about.expires)
+    for now_ms in (None, 5):
+        one, other = index.score(query, "bm25", now_ms), fresh.score(query, "bm25", now_ms)
+        assert dict(zip(one.documents.tolist(), one.scores.tolist(), strict=True)) == dict(
+            zip(other.documents.tolist(), other.scores.tolist(), strict=True)
+        )
+        assert one.stats == other.stats
+
+
 @given(STEPS, QUERIES)
 def test_asking_in_between_changes_nothing(steps: Steps, query: KeywordQuery) -> None:
     """What was found out for an earlier question is kept along with what comes and goes."""
@@ -76,9 +111,11 @@ def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
     """S74: not a word of it stays in memory."""
     index, kept = filled(steps)
     index.count(parse_query("tea", stemmed=True), None)
+    index.score(parse_query("tea", stemmed=True), "bm25", None)
     for document in kept:
         index.remove(document)
-    assert index._by_stem == {}
+    assert (index._by_stem, index._columns, index._places) == ({}, {}, {})
+    assert len(index._numbers) == len(index._lengths) == len(index._expires) == 0
     assert (index.documents, index.size, index.characters, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
 
 

@@ -178,12 +178,17 @@ def _integer(text: str) -> int:
     return -number if negative else number
 
 
+_decode = json.JSONDecoder().raw_decode
+
+
 def loads(text: str) -> Any:
     """Read canonical JSON that we wrote; integers of any size come back exact."""
     try:
-        return json.loads(text)
+        # Canonical text begins and ends with its value: there are no spaces to be looked for around it.
+        value, end = _decode(text)
     except ValueError:
-        return json.loads(text, parse_int=_integer)
+        end = -1
+    return value if end == len(text) else json.loads(text, parse_int=_integer)
 
 
 def loads_foreign(text: str, what: str) -> Any:

@@ -51,12 +51,12 @@ def from_future(clock: int, now_us: int) -> bool:
 
 def datetime_from_ms(ms: int) -> datetime:
     """Milliseconds since 1970 as an aware UTC ``datetime``."""
-    return EPOCH + timedelta(milliseconds=ms)
+    return EPOCH + timedelta(0, 0, 0, ms)
 
 
 def datetime_from_us(us: int) -> datetime:
     """Microseconds since 1970 as an aware UTC ``datetime``."""
-    return EPOCH + timedelta(microseconds=us)
+    return EPOCH + timedelta(0, 0, us)
 
 
 def ms_from_datetime(value: object, what: str) -> int:

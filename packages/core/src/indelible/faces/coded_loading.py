@@ -40,7 +40,11 @@ def load(
     store = CodedStore(dim)
     store.reserve(len(found.docs) + len(found.docs) // _SPARE + _SPARE)
     missing = _append(store, backend, found, models)
-    return _seen(store, backend, tuple(models), None, missing)
+    seen = _seen(store, backend, tuple(models), None, missing)
+    # Looked at one by one: what has a vector at all is known by now.
+    linked = backend.linked()
+    seen.lacking, seen.unchecked = tuple({*missing.values(), *linked}), bool(linked)
+    return seen
 
 
 def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> CodedVectors | None:
@@ -84,7 +88,9 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
         store.set_expires(stays[due], found.expires[is_known][due])
     gone_missing = set(were.tolist()).difference(found.docs.tolist())
     still = {doc: record for doc, record in kept.missing.items() if doc not in gone_missing}
-    return _seen(store, backend, kept.models, alive, still | _append(store, backend, fresh, kept.models), kept)
+    new_missing = _append(store, backend, fresh, kept.models)
+    seen = _seen(store, backend, kept.models, alive, still | new_missing)
+    return replace(seen, parts=kept.parts, lacking=tuple({*kept.lacking, *new_missing.values()}), unchecked=kept.unchecked)
 
 
 def _places(kept: CodedVectors, docs: Integers) -> tuple[Integers, Mask]:
@@ -98,21 +104,13 @@ def _places(kept: CodedVectors, docs: Integers) -> tuple[Integers, Mask]:
     return at[known], known
 
 
-def _seen(
-    store: CodedStore,
-    backend: Backend,
-    models: tuple[str, ...],
-    alive: Mask | None,
-    missing: dict[int, bytes],
-    before: CodedVectors | None = None,
-) -> CodedVectors:
+def _seen(store: CodedStore, backend: Backend, models: tuple[str, ...], alive: Mask | None, missing: dict[int, bytes]) -> CodedVectors:
     import numpy as np
 
     if alive is not None:
         alive = np.append(alive, np.ones(store.count - len(alive), bool))
     documents, errors = store.columns()
-    found = CodedVectors(store, backend, models, store.blocks(), *documents, errors, store.soonest, alive, missing)
-    return found if before is None else replace(found, parts=before.parts)
+    return CodedVectors(store, backend, models, store.blocks(), *documents, errors, store.soonest, alive, missing)
 
 
 def _append(store: CodedStore, backend: Backend, found: Documents, models: Sequence[str]) -> dict[int, bytes]:

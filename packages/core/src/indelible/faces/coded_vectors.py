@@ -59,7 +59,7 @@ class _Exact(NamedTuple):
     there: Mask
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CodedVectors:
     """The vectors of a selection, coded; what ``Vectors`` is for a small one.
 
@@ -73,6 +73,8 @@ class CodedVectors:
         soonest: none expires before.
         alive: which records are still part of the selection; ``None`` for all.
         missing: documents of the selection without vectors, and the record of each.
+        lacking: records that have no vectors, or may have none of their context, as far as nobody has tried to make them since.
+        unchecked: whether there may be such contexts.
         models: whose vectors they are.
         parts: the names of parts, by the numbers in answers.
     """
@@ -89,6 +91,8 @@ class CodedVectors:
     soonest: int
     alive: Mask | None
     missing: Mapping[int, bytes]
+    lacking: tuple[bytes, ...] = ()
+    unchecked: bool = False
     parts: PartNames = field(default_factory=PartNames)
 
     @property
@@ -99,9 +103,10 @@ class CodedVectors:
         """The records at some places."""
         return [bytes(record) for record in self.records[places]]
 
-    def records_missing(self) -> set[bytes]:
-        """The records of the selection that have no vector."""
-        return set(self.missing.values())
+    @property
+    def is_due(self) -> bool:
+        """Whether vectors are, or may be, missing that nobody has tried to make."""
+        return bool(self.lacking)
 
     def nearest(
         self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None = None

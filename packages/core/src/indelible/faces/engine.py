@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 1_000_000.0
+MAX_POSITIONS = 10_000
+"""So many positions in the log are remembered."""
 MEMORY_PATH = ":memory:"
 
 
@@ -73,6 +75,7 @@ class Engine:
         self.clock = clock or SystemClock()
         self._embedder_given = embedder
         self._embedder: Embedder | None = None
+        self._positions: dict[int, tuple[int, int]] = {}
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
         self.large_vectors = LargeVectors(backend)
@@ -112,9 +115,15 @@ class Engine:
         if when is None:
             return None, self.now_ms()
         if isinstance(when, int):
-            if when > self.backend.mark().version:
-                return None, self.now_ms()
-            mark = self.backend.position(version=when)
-            return mark.version, mark.recorded_at
+            known = self._positions.get(when)
+            if known is None:
+                if when > self.backend.mark().version:
+                    return None, self.now_ms()
+                mark = self.backend.position(version=when)
+                if len(self._positions) >= MAX_POSITIONS:
+                    self._positions.clear()
+                # The log only grows: what transaction a version lies in stays so.
+                known = self._positions[when] = mark.version, mark.recorded_at
+            return known
         at_ms = ms_from_datetime(when, "as_of")
         return self.backend.position(at_ms=at_ms).version, at_ms

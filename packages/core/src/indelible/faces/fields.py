@@ -164,25 +164,28 @@ def without_nulls(fields: Mapping[str, str]) -> dict[str, str]:
 def record_of(standing: Standing, body: str, vectors: dict[str, tuple[float, ...]] | None = None) -> Record:
     """A record as it stands, from its row and payload."""
     fields: dict[str, Any] = loads(body)
-    occurred_at = fields.get("occurred_at")
+    field = fields.get
+    created = datetime_from_us(standing.created)
+    occurred_at, expires_at, context, parts = field("occurred_at"), standing.expires_at, field("context"), field("parts")
+    # In the order of the class: ten hits are ten times seventeen names.
     return Record(
-        id=id_text(standing.record),
-        version=standing.version,
-        content=fields.get("content", ""),
-        created_at=datetime_from_us(standing.created),
-        updated_at=datetime_from_us(standing.updated),
-        occurred_at=datetime_from_us(standing.created) if occurred_at is None else datetime_from_ms(occurred_at),
-        metadata=fields.get("metadata", {}),
-        value=fields.get("value"),
-        namespace=standing.namespace,
-        scope=standing.scope,
-        key=standing.key,
-        source=fields.get("source"),
-        parent=fields.get("parent"),
-        expires_at=None if standing.expires_at is None else datetime_from_ms(standing.expires_at),
-        context=tuple(fields.get("context", ())),
-        parts=tuple(Part(part["name"], part["text"]) for part in fields.get("parts", ())),
-        vectors=vectors,
+        id_text(standing.record),
+        standing.version,
+        field("content", ""),
+        created,
+        created if standing.updated == standing.created else datetime_from_us(standing.updated),
+        created if occurred_at is None else datetime_from_ms(occurred_at),
+        field("metadata") or {},
+        field("value"),
+        standing.namespace,
+        standing.scope,
+        standing.key,
+        field("source"),
+        field("parent"),
+        None if expires_at is None else datetime_from_ms(expires_at),
+        () if context is None else tuple(context),
+        () if parts is None else tuple(Part(part["name"], part["text"]) for part in parts),
+        vectors,
     )
 
 

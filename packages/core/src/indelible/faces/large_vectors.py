@@ -56,13 +56,9 @@ class LargeVectors(SliceCache[CodedVectors]):
         """The vectors of a slice as it stands, expired records included: see ``VectorCache.get``."""
         return self._current(_key(selection, dim), selection, (dim, *models), mark)
 
-    def is_fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> bool:
-        """Whether nothing was written between the last read of this slice and a mark."""
-        return self._is_fresh(_key(selection, dim), selection, (dim, *models), mark)
-
-    def is_of_epoch(self, selection: Selection, models: list[str], dim: int, epoch: int) -> bool:
-        """Whether this slice was read since views were last made anew."""
-        return self._is_of_epoch(_key(selection, dim), (dim, *models), epoch)
+    def fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> CodedVectors | None:
+        """The vectors of a slice, if nothing was written between their last reading and a mark."""
+        return self._fresh(_key(selection, dim), selection, (dim, *models), mark)
 
     def _max_changed(self, kept: CodedVectors) -> int:
         return max(MAX_CHANGED, len(kept.docs) // _CHANGED_SHARE)

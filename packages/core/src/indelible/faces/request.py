@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ MODES = ("semantic", "keyword", "hybrid")
 FilterOn = Literal["metadata", "value"]
 FILTER_ON = ("metadata", "value")
 """What conditions may be about; a value that is no object has nothing that a condition could find."""
+_SHORT, _LONG = 1e-30, 3e38
+"""Lengths of vectors that need no closer look: single precision goes from 1e-45 to 3.4e38."""
 FEEDBACK_VARIABLE = "MEMORY_FEEDBACK_RERANK"
 
 
@@ -158,6 +161,11 @@ class Request:
         return None if self.limit is None else self.offset + self.limit
 
     @property
+    def most(self) -> int | None:
+        """How many of the best a channel has to give: what may be reordered is not known to be beyond the cut."""
+        return None if self.has_priors else self.depth
+
+    @property
     def has_priors(self) -> bool:
         """Whether anything may change the order in which the channels put the hits."""
         return self.recency is not None or self.feedback is not None or self.mmr is not None
@@ -194,8 +202,15 @@ def _checked_vector(vector: object) -> Sequence[float]:
     if isinstance(vector, str | bytes | Mapping) or not isinstance(vector, Iterable):
         raise InvalidInput(f"vector must be a sequence of numbers, got {type(vector).__name__}")
     numbers = list(vector)
+    try:
+        length = math.hypot(*numbers)
+    except (TypeError, ValueError, OverflowError):
+        length = math.nan
+    if _SHORT <= length <= _LONG:
+        # No number is longer than that, and one is not much shorter: all are finite in single precision as well, and not all of them 0.
+        return numbers
     packed(numbers)
-    return numbers
+    return [float(number) for number in numbers]
 
 
 def _checked_number(value: object, name: str, least: float, most: float) -> float | None:

@@ -129,17 +129,14 @@ class SliceCache(ABC, Generic[Kept]):
             return self._read(wanted, entry.made_for)
         return self._refresh(entry.kept, changed, replace(wanted, records=tuple(changed)), entry.made_for)
 
-    def _is_of_epoch(self, key: Key, made_for: object, epoch: int) -> bool:
-        """Whether a slice was read since views were last made anew."""
+    def _fresh(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> Kept | None:
+        """What is kept of a slice, if nothing that matters was written between its last reading and a mark."""
         with self._lock:
             entry = self._entries.get(key)
-            return entry is not None and entry.made_for == made_for and entry.mark.epoch == epoch
-
-    def _is_fresh(self, key: Key, selection: Selection, made_for: object, mark: Mark) -> bool:
-        """Whether nothing that matters was written between the last read of this slice and a mark."""
-        with self._lock:
-            entry = self._entries.get(key)
-            return entry is not None and _holds(entry, selection, made_for, mark)
+            if entry is None or not _holds(entry, selection, made_for, mark):
+                return None
+            self._entries.move_to_end(key)
+            return entry.kept
 
 
 def _holds(entry: Entry[Any], selection: Selection, made_for: object, mark: Mark) -> bool:

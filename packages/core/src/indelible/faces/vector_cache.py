@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from indelible.backend.interface import Backend, Mark, Selection, VectorRow
+from indelible.backend.interface import Backend, Embedded, Mark, Selection
 from indelible.faces.slice_cache import Key, SliceCache
 from indelible.search.products import product
 
@@ -21,12 +22,28 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 Item = TypeVar("Item")
+Vector = tuple[bytes, int, str | None, bytes | None, int | None]
+"""A ``VectorRow``, or what a backend's ``embedded`` says of a record that has one."""
 DECIMALS = 6
 """Of a cosine."""
 MAX_BYTES = 256 << 20
 NEVER = (1 << 63) - 1
+_LEAST_ROOM = 64
 _UNIT_WITHIN = 1e-6
 """How far the length of a unit vector in float32 may be from 1."""
+
+
+@dataclass(slots=True)
+class Room:
+    """An array with more rows than are used: a new one for every few records that are added would cost more than all else.
+
+    Attributes:
+        rows: the array.
+        used: how many of its rows, from the first on.
+    """
+
+    rows: Matrix
+    used: int
 
 
 @dataclass(slots=True)
@@ -38,6 +55,8 @@ class Vectors:
         starts: for each record its first row.
         parts: name of each row's part.
         records, versions, expires: of each record; ``expires`` is UTC milliseconds, far away for never.
+        lacking: records of the slice that have no vectors, as far as nobody has tried to make them since they were read.
+        unchecked: whether vectors of contexts may be missing, as far as nobody has looked since then.
     """
 
     rows: Matrix
@@ -46,24 +65,38 @@ class Vectors:
     records: list[bytes]
     versions: Integers
     expires: Integers
-    source: list[VectorRow]
+    lacking: tuple[bytes, ...] = ()
+    unchecked: bool = False
+    by_version: Integers | None = None
+    """Places in the order of versions, once somebody asks."""
+    first_end: int | None = None
+    """When the first record expires, once somebody asks."""
+    estimated: tuple[Matrix, Matrix] | None = None
+    """The last query, and what it was estimated to be like."""
+    room: Room | None = None
+    """Where ``rows`` lie, if there is room for more behind them."""
 
     @property
     def nbytes(self) -> int:
-        return int(self.rows.nbytes) * 2 + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
+        return int(self.rows.nbytes if self.room is None else self.room.rows.nbytes) + 300 * len(self.parts) + 2 * sum(map(len, self.parts))
+
+    @property
+    def is_due(self) -> bool:
+        """Whether vectors are, or may be, missing that nobody has tried to make."""
+        return bool(self.lacking) or self.unchecked
 
     @property
     def soonest(self) -> int:
         """When the first record expires."""
-        return int(self.expires.min(initial=NEVER))
+        if self.first_end is None:
+            self.first_end = int(self.expires.min(initial=NEVER))
+        return self.first_end
 
     def records_at(self, places: Integers) -> list[bytes]:
         """The records at some places."""
         return [self.records[place] for place in places.tolist()]
 
-    def nearest(
-        self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None = None
-    ) -> tuple[Integers, Floats, Integers]:
+    def nearest(self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None) -> tuple[Integers, Floats, Integers]:
         """The records nearest to a unit query, nearest first and the newer of equals first.
 
         Args:
@@ -77,9 +110,12 @@ class Vectors:
         """
         import numpy as np
 
-        chosen = np.arange(len(self.records)) if wanted is None else np.flatnonzero(wanted)
-        if most is not None and len(chosen) > 4 * most + 64:
+        chosen = None if wanted is None else np.flatnonzero(wanted)
+        number = len(self.versions) if chosen is None else len(chosen)
+        if most is not None and number > 4 * most + 64:
             chosen = self._possible(query, chosen, most)
+        elif chosen is None:
+            chosen = np.arange(number)
         cosines, rows = self.cosines(query, chosen)
         if least is not None:
             near = cosines >= least
@@ -87,8 +123,37 @@ class Vectors:
         order = np.lexsort((-self.versions[chosen], -cosines))[:most]
         return chosen[order], cosines[order], rows[order]
 
+    def places(self, versions: Integers) -> Integers:
+        """Where records in some versions stand among all; -1 for what has no vector."""
+        import numpy as np
+
+        if not len(self.versions):
+            return np.full(len(versions), -1)
+        if self.by_version is None:
+            self.by_version = np.argsort(self.versions)
+        ordered = self.versions[self.by_version]
+        at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
+        return np.where(ordered[at] == versions, self.by_version[at], -1)
+
+    def estimates(self, query: Matrix) -> tuple[Matrix, float]:
+        """The cosines of all records' best parts by a product that is many times faster than the exact one, and how far each may be off.
+
+        Both err by at most n u for n numbers and the unit roundoff u of float32 (Higham, Accuracy and Stability of Numerical Algorithms,
+        3.1), and the exact one is rounded to ``DECIMALS``.
+        """
+        import numpy as np
+
+        last = self.estimated
+        if last is not None and last[0] is query:  # hybrid recall asks twice
+            best = last[1]
+        else:
+            scores = product(self.rows, query)
+            best = scores if len(self.starts) == len(scores) else np.maximum.reduceat(scores, self.starts)
+            self.estimated = query, best
+        return best, 2.25 * len(query) * 2.0**-24 + 10.0**-DECIMALS
+
     def cosines(self, query: Matrix, chosen: Integers) -> tuple[Floats, Integers]:
-        """For some records the cosine of the best part with a unit query, and that part's row.
+        """For some records, in the order of their places, the cosine of the best part with a unit query, and that part's row.
 
         The same to the last bit whichever records are asked for together.
         """
@@ -109,20 +174,19 @@ class Vectors:
         _, first = np.unique(owner[at_best], return_index=True)
         return best, rows[at_best[first]]
 
-    def _possible(self, query: Matrix, chosen: Integers, most: int) -> Integers:
-        """Those of some records that may be among the nearest, by a product that is many times faster than the exact one.
-
-        Both err by at most n u for n numbers and the unit roundoff u of float32 (Higham, Accuracy and Stability of Numerical Algorithms,
-        3.1), and the exact one is rounded to ``DECIMALS``. What lies further below the last that is wanted than that, four times over,
-        cannot come before it.
-        """
-        import numpy as np
-
-        scores = product(self.rows, query)
-        best = scores if len(self.starts) == len(scores) else np.maximum.reduceat(scores, self.starts)
-        best = best[chosen]
-        last = np.partition(best, len(best) - most)[len(best) - most] if most else np.inf
-        return chosen[best >= last - (4.5 * len(query) * 2.0**-24 + 2 * 10.0**-DECIMALS)]
+    def _possible(self, query: Matrix, chosen: Integers | None, most: int) -> Integers:
+        """Those of some records, or of all, that may be among the nearest: what lies further below the last that is wanted than both may be
+        off cannot come before it."""
+        estimates, error = self.estimates(query)
+        best = estimates if chosen is None else estimates[chosen]
+        if not most:
+            near = best > 2.0
+        else:
+            ordered = best.copy()
+            ordered.partition(len(best) - most)
+            near = best >= ordered[len(best) - most] - 2 * error
+        possible: Integers = near.nonzero()[0] if chosen is None else chosen[near]
+        return possible
 
 
 def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
@@ -131,7 +195,7 @@ def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
 
     # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
     # differs by less than float32 can tell ties as well.
-    cosines: Floats = np.round(np.clip(np.einsum("ij,j->i", rows, query), -1.0, 1.0).astype(np.float64), DECIMALS)
+    cosines: Floats = np.einsum("ij,j->i", rows, query).clip(-1.0, 1.0).astype(np.float64).round(DECIMALS)
     return cosines
 
 
@@ -150,25 +214,29 @@ def unit_rows(rows: Matrix) -> Matrix:
     return rows
 
 
-def arrange(found: list[VectorRow], dim: int) -> Vectors:
+def arrange(found: Sequence[Vector], dim: int) -> Vectors:
     """Rows of vectors, sorted by record and part, as arrays."""
     import numpy as np
 
-    rows = np.frombuffer(b"".join(row.data for row in found), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim)
-    rows = unit_rows(rows)
-    starts = [index for index, row in enumerate(found) if index == 0 or row.record != found[index - 1].record]
+    # A column at a time: a slice has a thousand rows, and Python's steps for each would take longer than reading them.
+    columns: Iterable[Any] = zip(*found, strict=True) if found else ((),) * 5
+    records, versions, parts, data, expires = columns
+    rows = unit_rows(np.frombuffer(b"".join(data), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim))
+    starts = np.arange(len(records))
+    if len(set(records)) != len(records):
+        starts = np.array([index for index in range(len(records)) if not index or records[index] != records[index - 1]], np.int64)
+        records, versions, expires = ([column[index] for index in starts.tolist()] for column in (records, versions, expires))
     return Vectors(
         rows=rows,
-        starts=np.array(starts, np.int64),
-        parts=[row.part for row in found],
-        records=[found[index].record for index in starts],
-        versions=np.array([found[index].version for index in starts], np.int64),
-        expires=np.array([NEVER if found[index].expires_at is None else found[index].expires_at for index in starts], np.int64),
-        source=found,
+        starts=starts,
+        parts=list(parts),
+        records=list(records),
+        versions=np.array(versions, np.int64),
+        expires=np.array([NEVER if moment is None else moment for moment in expires], np.int64),
     )
 
 
-def rearrange(kept: Vectors, changed: set[bytes], fresh: list[VectorRow]) -> Vectors:
+def rearrange(kept: Vectors, changed: set[bytes], fresh: Sequence[Vector]) -> Vectors:
     """What ``arrange`` would make of the rows of a slice, given how they were before some records changed.
 
     Args:
@@ -182,13 +250,15 @@ def rearrange(kept: Vectors, changed: set[bytes], fresh: list[VectorRow]) -> Vec
     gone = [place for place, record in places if place < len(kept.records) and kept.records[place] == record]
     if not gone and not fresh:
         return kept
+    new = arrange(fresh, kept.rows.shape[1])
+    if not gone and (not kept.records or kept.records[-1] < new.records[0]):
+        return _continued(kept, new)
     stays = np.ones(len(kept.records), bool)
     stays[gone] = False
     counts = np.diff(np.append(kept.starts, len(kept.rows)))
     left = np.repeat(stays, counts) if gone else np.ones(len(kept.rows), bool)
     records = list(compress(kept.records, stays.tolist()))
     starts = np.append(0, np.cumsum(counts[stays]))
-    new = arrange(fresh, kept.rows.shape[1])
     at = np.array([bisect_left(records, record) for record in new.records], np.int64)
     new_counts = np.diff(np.append(new.starts, len(new.rows)))
     row_at = np.repeat(starts[at], new_counts)
@@ -200,7 +270,29 @@ def rearrange(kept: Vectors, changed: set[bytes], fresh: list[VectorRow]) -> Vec
         records=_spliced(records, at.tolist(), new.records),
         versions=np.insert(kept.versions[stays], at, new.versions),
         expires=np.insert(kept.expires[stays], at, new.expires),
-        source=_spliced(list(compress(kept.source, left.tolist())), row_at.tolist(), new.source),
+    )
+
+
+def _continued(kept: Vectors, new: Vectors) -> Vectors:
+    """One after the other: new records' ids are greater than all before them, unless they come from elsewhere."""
+    import numpy as np
+
+    start, end = len(kept.rows), len(kept.rows) + len(new.rows)
+    room = kept.room
+    if room is None or room.used != start or end > len(room.rows):
+        room = Room(np.empty((end + end // 8 + _LEAST_ROOM, kept.rows.shape[1]), np.float32), start)
+        room.rows[:start] = kept.rows
+    # Whoever goes on reading what there was does not see these rows.
+    room.rows[start:end] = new.rows
+    room.used = end
+    return Vectors(
+        rows=room.rows[:end],
+        starts=np.concatenate((kept.starts, new.starts + len(kept.rows))),
+        parts=kept.parts + new.parts,
+        records=kept.records + new.records,
+        versions=np.concatenate((kept.versions, new.versions)),
+        expires=np.concatenate((kept.expires, new.expires)),
+        room=room,
     )
 
 
@@ -232,22 +324,26 @@ class VectorCache(SliceCache[Vectors]):
         """
         return self._current(_key(selection, dim), selection, (dim, *models), mark)
 
-    def is_fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> bool:
-        """Whether nothing was written between the last read of this slice and a mark."""
-        return self._is_fresh(_key(selection, dim), selection, (dim, *models), mark)
-
-    def is_of_epoch(self, selection: Selection, models: list[str], dim: int, epoch: int) -> bool:
-        """Whether this slice was read since views were last made anew."""
-        return self._is_of_epoch(_key(selection, dim), (dim, *models), epoch)
+    def fresh(self, selection: Selection, models: list[str], dim: int, mark: Mark) -> Vectors | None:
+        """The vectors of a selection's slice, if nothing was written between their last reading and a mark."""
+        return self._fresh(_key(selection, dim), selection, (dim, *models), mark)
 
     def _read(self, selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
         dim, *models = made_for
-        return arrange(self._backend.vectors(selection, models), dim)
+        found = self._backend.embedded(selection, models)
+        rows, lacking = _parted(found)
+        vectors = arrange(rows, dim)
+        vectors.lacking, vectors.unchecked = lacking, found.linked
+        return vectors
 
     def _refresh(self, kept: Vectors, changed: set[bytes], selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
         _, *models = made_for
-        fresh = self._backend.vectors(selection, models)
-        return rearrange(kept, changed, fresh)
+        rows, lacking = _parted(self._backend.embedded(selection, models))
+        vectors = rearrange(kept, changed, rows)
+        # Vectors of a context go missing only together with a new epoch, and then everything is read anew.
+        vectors.unchecked = kept.unchecked
+        vectors.lacking = (*(record for record in kept.lacking if record not in changed), *lacking)
+        return vectors
 
     def _nbytes(self, kept: Vectors) -> int:
         return kept.nbytes
@@ -255,3 +351,9 @@ class VectorCache(SliceCache[Vectors]):
 
 def _key(selection: Selection, dim: int) -> Key:
     return (selection.namespace, selection.prefix, selection.scope, selection.version, dim)
+
+
+def _parted(found: Embedded) -> tuple[list[Vector], tuple[bytes, ...]]:
+    """The rows with vectors, and the records that have none."""
+    lacking = tuple([row[0] for row in found.rows if row[3] is None])
+    return ([row for row in found.rows if row[3] is not None] if lacking else found.rows), lacking

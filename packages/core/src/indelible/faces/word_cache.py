@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, Mark, Selection
 from indelible.faces.slice_cache import PatientCache
-from indelible.search.keyword import CorpusStats, Counted, KeywordQuery
+from indelible.search.keyword import CorpusStats, KeywordQuery, Scoring
 from indelible.search.word_index import WordIndex
+
+if TYPE_CHECKING:
+    from indelible.search.word_index import Floats, Integers
 
 MAX_BYTES = 128 << 20
 MAX_RECORDS = 20_000
@@ -19,7 +23,8 @@ class SliceWords(NamedTuple):
 
     Attributes:
         words: its documents, numbered by version.
-        versions, records: which version each record stands in, and the other way round.
+        versions, records: which version each record stands in, and the other way round; never changed once they are here, so that
+            whoever was given them may go on using them.
     """
 
     words: WordIndex
@@ -27,12 +32,20 @@ class SliceWords(NamedTuple):
     records: dict[int, bytes]
 
 
-class Counts(NamedTuple):
-    """What a query finds in a slice: the counted documents, the slice's statistics if they are asked for, and each document's record."""
+class WordHits(NamedTuple):
+    """What a query finds in a slice.
 
-    counted: list[Counted]
-    stats: CorpusStats | None
-    records: dict[int, bytes]
+    Attributes:
+        versions: of the hits, in no order.
+        scores: of each.
+        stats: of the whole slice.
+        records: by version, of these hits and maybe more.
+    """
+
+    versions: Integers
+    scores: Floats
+    stats: CorpusStats
+    records: Mapping[int, bytes]
 
 
 class WordCache(PatientCache[SliceWords]):
@@ -41,23 +54,20 @@ class WordCache(PatientCache[SliceWords]):
     def __init__(self, backend: Backend, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(backend, max_bytes, MAX_RECORDS)
 
-    def count(self, selection: Selection, query: KeywordQuery, mark: Mark) -> Counts | None:
-        """Count a query's words in a slice as it stands; ``None`` where the backend's index has to.
+    def score(self, selection: Selection, query: KeywordQuery, scoring: Scoring, mark: Mark) -> WordHits | None:
+        """The hits of a query in a slice as it stands; ``None`` where the backend's index has to find them.
 
         Args:
             selection: the slice, with whether what has expired counts.
             query: a parsed query.
+            scoring: term frequency, or bm25.
             mark: where the store is.
         """
         key = (selection.namespace, selection.prefix, selection.scope, selection.version)
         now_ms = selection.now_ms if selection.expiry == "live" else None
         with self._lock:
             known = self._known(key, selection, None, mark)
-            if known is None:
-                return None
-            counted = known.words.count(query, now_ms)
-            stats = known.words.stats(query, counted, now_ms)
-            return Counts(counted, stats, {document: known.records[document] for document, _, _ in counted})
+            return None if known is None else WordHits(*known.words.score(query, scoring, now_ms), known.records)
 
     def _empty(self) -> SliceWords:
         return SliceWords(WordIndex(), {}, {})
@@ -66,15 +76,16 @@ class WordCache(PatientCache[SliceWords]):
         return len(kept.records)
 
     def _refresh(self, kept: SliceWords, changed: set[bytes], selection: Selection, made_for: object) -> SliceWords:
-        for record in changed & kept.versions.keys():
-            version = kept.versions.pop(record)
-            del kept.records[version]
+        versions, records = dict(kept.versions), dict(kept.records)
+        for record in changed & versions.keys():
+            version = versions.pop(record)
+            del records[version]
             kept.words.remove(version)
         for record, version, words, expires_at in self._backend.words(selection):
-            kept.versions[record] = version
-            kept.records[version] = record
+            versions[record] = version
+            records[version] = record
             kept.words.add(version, words, expires_at)
-        return kept
+        return SliceWords(kept.words, versions, records)
 
     def _nbytes(self, kept: SliceWords) -> int:
-        return 100 * kept.words.size + 2 * kept.words.characters + 500 * len(kept.records)
+        return 120 * kept.words.size + 2 * kept.words.characters + 500 * len(kept.records)

@@ -12,11 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from indelible.errors import InvalidInput
 from indelible.search.arguments import shown
 from indelible.search.normalise import STOP_WORDS, is_unspaced, runs, stem, tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
 
 Match = Literal["all", "any"]
 Scoring = Literal["tf", "bm25"]
@@ -285,6 +291,20 @@ class Bm25:
             if count:
                 score += idf * count * most / (count + held_back)
         return score
+
+    def parts(self, number: int, counts: Floats, lengths: Floats) -> Floats:
+        """What the term of a number adds to the scores of documents of these lengths that hold it so often, step by step as ``score``."""
+        relative = lengths / self.average_length if self.average_length > 0 else 1.0
+        held_back = self.k1 * (1.0 - self.b + self.b * relative)
+        return self.idf[number] * counts * (self.k1 + 1.0) / (counts + held_back)
+
+    def shares(self, scores: Floats) -> Floats:
+        """As ``share``, of many."""
+        if self.whole <= 0:
+            return scores * 0.0
+        shares = scores / self.whole
+        shares[shares > 1.0] = 1.0
+        return shares
 
     def share(self, score: float) -> float:
         """A score as a share of ``whole``, 0 to 1."""

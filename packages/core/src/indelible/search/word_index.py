@@ -1,15 +1,36 @@
 """The words of one slice in memory, turned inside out: for each word the documents that hold it, and how often.
 
-It answers what a scan of every document with ``keyword.counts`` would, at a cost that follows the words of the query.
+It answers what a scan of every document with ``keyword.counts`` would, at a cost that follows the words of the query; and it scores as
+``keyword.rank_counted`` does, to the last bit, with one step of arithmetic for all documents that hold a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.search.keyword import CorpusStats, Counted, KeywordQuery, Occurrences, document_frequencies
+from indelible.search.keyword import (
+    Bm25,
+    CorpusStats,
+    Counted,
+    KeywordQuery,
+    Occurrences,
+    Scoring,
+    document_frequencies,
+    rank_counted,
+)
 from indelible.search.normalise import stem
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+_NEVER = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +48,28 @@ class Document:
     expires: int | None
 
 
+class Scored(NamedTuple):
+    """The hits of a query.
+
+    Attributes:
+        documents: their numbers, in no order.
+        scores: of each, above 0.
+        stats: of the whole slice.
+    """
+
+    documents: Integers
+    scores: Floats
+    stats: CorpusStats
+
+
+class _Table(NamedTuple):
+    """What is known of each document, by its place."""
+
+    numbers: Integers
+    lengths: Floats
+    expires: Integers
+
+
 class WordIndex:
     """Documents by number, with their words."""
 
@@ -35,26 +78,39 @@ class WordIndex:
         self.size = 0
         """Words in all documents together."""
         self.characters = 0
+        # Documents have places, from 0 on without a gap, by which all that is known of them lies in arrays: when one goes, the last takes
+        # its place.
+        self._places: dict[int, int] = {}
+        self._numbers, self._lengths, self._expires = array("q"), array("d"), array("q")
         self._postings: dict[str, dict[int, int]] = {}
         # Once there is a question by stems: looking up the stems of all words costs far more than a question does.
         self._by_stem: dict[str, dict[str, None]] | None = None
         self._expiring = 0
+        # What of the above was asked for, as arrays; dropped as soon as it is no longer true.
+        self._table: _Table | None = None
+        self._columns: dict[str, tuple[Integers, Floats]] = {}
 
     def add(self, document: int, words: str, expires: int | None = None) -> None:
         """Add a document that is not there yet."""
         split = words.split(" ")
+        place = self._places[document] = len(self._numbers)
+        self._numbers.append(document)
+        self._lengths.append(len(split))
+        self._expires.append(_NEVER if expires is None else expires)
         self.documents[document] = Document(words, len(split), expires)
         self.size += len(split)
         self.characters += len(words)
         self._expiring += expires is not None
+        self._table = None
         for word in split:
             holders = self._postings.get(word)
             if holders is None:
-                self._postings[word] = {document: 1}
+                self._postings[word] = {place: 1}
                 if self._by_stem is not None:
                     self._by_stem.setdefault(stem(word), {})[word] = None
             else:
-                holders[document] = holders.get(document, 0) + 1
+                holders[place] = holders.get(place, 0) + 1
+        self._forget_columns(split)
 
     def remove(self, document: int) -> None:
         """Take a document out, if it is there."""
@@ -64,12 +120,17 @@ class WordIndex:
         self.size -= gone.length
         self.characters -= len(gone.words)
         self._expiring -= gone.expires is not None
-        for word in dict.fromkeys(gone.words.split(" ")):
+        self._table = None
+        place = self._places.pop(document)
+        words = dict.fromkeys(gone.words.split(" "))
+        for word in words:
             holders = self._postings[word]
-            del holders[document]
+            del holders[place]
             if not holders:
                 del self._postings[word]
                 self._forget_spelling(word)
+        self._forget_columns(words)
+        self._move_last_to(place)
 
     def count(self, query: KeywordQuery, now_ms: int | None) -> list[Counted]:
         """The documents that hold something of a query, with the occurrences of each term and their lengths.
@@ -80,14 +141,11 @@ class WordIndex:
         """
         occurrences = Occurrences(query)
         found = self._by_words(query, occurrences.words) if occurrences.words is not None else self._by_phrases(query, occurrences)
-        documents = self.documents
+        numbered = ((self._numbers[place], counts) for place, counts in found.items())
+        rows = [(number, tuple(counts), self.documents[number]) for number, counts in numbered]
         if now_ms is None or not self._expiring:
-            return [(document, tuple(counts), documents[document].length) for document, counts in found.items()]
-        return [
-            (document, tuple(counts), about.length)
-            for document, counts in found.items()
-            if (about := documents[document]).expires is None or about.expires > now_ms
-        ]
+            return [(number, counts, about.length) for number, counts, about in rows]
+        return [(number, counts, about.length) for number, counts, about in rows if about.expires is None or about.expires > now_ms]
 
     def stats(self, query: KeywordQuery, counted: list[Counted], now_ms: int | None) -> CorpusStats:
         """What bm25 needs to know of the whole slice, given what ``count`` found in it."""
@@ -97,28 +155,100 @@ class WordIndex:
             n, words = len(live), sum(live)
         return CorpusStats(n, words / n if n else 0.0, document_frequencies(query, counted))
 
+    def score(self, query: KeywordQuery, scoring: Scoring, now_ms: int | None) -> Scored:
+        """The hits of a query with the scores that ``rank_counted`` would give them.
+
+        Args:
+            query: a parsed query.
+            scoring: term frequency, or bm25.
+            now_ms: leaves out what has expired by then; ``None`` leaves out nothing.
+        """
+        import numpy as np
+
+        terms = Occurrences(query).words
+        if terms is None or not query.terms:
+            counted = self.count(query, now_ms)
+            stats = self.stats(query, counted, now_ms)
+            hits = rank_counted(query, counted, scoring=scoring, corpus=stats)
+            documents = np.fromiter((document for document, _ in hits), np.int64, len(hits))
+            return Scored(documents, np.fromiter((score for _, score in hits), np.float64, len(hits)), stats)
+        table = self._as_table()
+        alive = table.expires > now_ms if now_ms is not None and self._expiring else None
+        columns = [self._column(query, terms, number, alive) for number in range(1, len(query.terms) + 1)]
+        frequencies = tuple(len(places) for places, _ in columns)
+        n, words = (len(self.documents), self.size) if alive is None else (int(alive.sum()), int(table.lengths[alive].sum()))
+        stats = CorpusStats(n, words / n if n else 0.0, frequencies)
+        bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
+        scores, held = np.zeros(len(table.numbers)), np.zeros(len(table.numbers), np.int64)
+        for number, (places, counts) in enumerate(columns):
+            scores[places] += counts if bm25 is None else bm25.parts(number, counts, table.lengths[places])
+            held[places] += 1
+        chosen = np.flatnonzero(held == len(columns) if query.match == "all" else held)
+        return Scored(table.numbers[chosen], scores[chosen], stats)
+
+    def _as_table(self) -> _Table:
+        import numpy as np
+
+        if self._table is None:
+            # Copies: an array that somebody looks into cannot grow.
+            self._table = _Table(np.array(self._numbers), np.array(self._lengths), np.array(self._expires))
+        return self._table
+
+    def _column(
+        self, query: KeywordQuery, terms: Mapping[str, int], number: int, alive: npt.NDArray[np.bool_] | None
+    ) -> tuple[Integers, Floats]:
+        """The places that hold a term, which ``terms`` numbers from 1, each once, and how often each does."""
+        import numpy as np
+
+        columns = [
+            self._column_of(spelling)
+            for word, place in terms.items()
+            if place == number
+            for spelling in self._spellings(word, query.stemmed)
+        ]
+        if len(columns) == 1:
+            places, counts = columns[0]
+        else:
+            together = np.zeros(len(self._numbers))
+            for places, counts in columns:
+                together[places] += counts
+            places = np.flatnonzero(together)
+            counts = together[places]
+        if alive is None:
+            return places, counts
+        left = alive[places]
+        return places[left], counts[left]
+
+    def _column_of(self, word: str) -> tuple[Integers, Floats]:
+        import numpy as np
+
+        known = self._columns.get(word)
+        if known is None:
+            holders = self._postings[word]
+            places = np.fromiter(holders, np.int64, len(holders))
+            known = self._columns[word] = places, np.fromiter(holders.values(), np.float64, len(holders))
+        return known
+
     def _by_words(self, query: KeywordQuery, terms: Mapping[str, int]) -> dict[int, list[int]]:
-        """Where every word stands for one term, which ``terms`` numbers from 1: add up what the words' documents say."""
+        """Where every word stands for one term, which ``terms`` numbers from 1: add up what the words' documents say, by place."""
         size = len(query.terms)
         found: dict[int, list[int]] = {}
         for word, number in terms.items():
-            place = number - 1
+            at = number - 1
             for spelling in self._spellings(word, query.stemmed):
-                for document, count in self._postings[spelling].items():
-                    counts = found.get(document)
+                for place, count in self._postings[spelling].items():
+                    counts = found.get(place)
                     if counts is None:
-                        counts = found[document] = [0] * size
-                    counts[place] += count
+                        counts = found[place] = [0] * size
+                    counts[at] += count
         return found
 
     def _by_phrases(self, query: KeywordQuery, occurrences: Occurrences) -> dict[int, list[int]]:
-        """Count in whatever holds the first word of any phrase."""
+        """Count in whatever holds the first word of any phrase, by place."""
         firsts = dict.fromkeys(phrase[0] for term in query.terms for phrase in term.alternatives)
-        candidates = {
-            document for word in firsts for spelling in self._spellings(word, query.stemmed) for document in self._postings[spelling]
-        }
-        counted = ((document, occurrences.count(self.documents[document].words.split(" "))) for document in candidates)
-        return {document: list(counts) for document, counts in counted if any(counts)}
+        candidates = {place for word in firsts for spelling in self._spellings(word, query.stemmed) for place in self._postings[spelling]}
+        counted = ((place, occurrences.count(self.documents[self._numbers[place]].words.split(" "))) for place in candidates)
+        return {place: list(counts) for place, counts in counted if any(counts)}
 
     def _spellings(self, word: str, stemmed: bool) -> Iterator[str]:
         """The words of the documents that a word of a query stands for."""
@@ -131,6 +261,24 @@ class WordIndex:
             for spelling in self._postings:
                 self._by_stem.setdefault(stem(spelling), {})[spelling] = None
         yield from self._by_stem.get(word, ())
+
+    def _move_last_to(self, place: int) -> None:
+        last = len(self._numbers) - 1
+        moved, length, expires = self._numbers.pop(), self._lengths.pop(), self._expires.pop()
+        if place == last:
+            return
+        self._numbers[place], self._lengths[place], self._expires[place] = moved, length, expires
+        self._places[moved] = place
+        words = dict.fromkeys(self.documents[moved].words.split(" "))
+        for word in words:
+            holders = self._postings[word]
+            holders[place] = holders.pop(last)
+        self._forget_columns(words)
+
+    def _forget_columns(self, words: Iterable[str]) -> None:
+        if self._columns:
+            for word in words:
+                self._columns.pop(word, None)
 
     def _forget_spelling(self, word: str) -> None:
         if self._by_stem is None:

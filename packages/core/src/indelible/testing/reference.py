@@ -18,6 +18,7 @@ from indelible.backend.interface import (
     CacheEntry,
     ContextRead,
     Corpus,
+    Embedded,
     Found,
     Indexer,
     Ingested,
@@ -151,6 +152,9 @@ class ReferenceBackend(Backend):
             pieces = medium.view().select(selection)
             return [medium.row(piece) for piece in pieces[selection.offset :][: selection.limit]]
 
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        return self.select(Selection(namespace=None, version=version, expiry="all", records=tuple(records)))
+
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
         with self._open() as medium:
             counted = Counter((piece.standing.namespace, piece.standing.scope) for piece in medium.view().select(selection))
@@ -231,6 +235,16 @@ class ReferenceBackend(Backend):
 
     def linked(self) -> list[bytes]:
         return sorted({event.record for event in self.events() if neighbours(event)})
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        found: list[tuple[bytes, int, str | None, bytes | None, int | None]] = []
+        for row in self.select(selection):
+            record, version, expires_at = row.standing.record, row.standing.version, row.standing.expires_at
+            vectors = [vector for vector in self.stored_vectors(row.doc) if vector.model in models]
+            found += [(record, version, vector.part, vector.data, expires_at) for vector in vectors]
+            if not vectors:
+                found.append((record, version, None, None, expires_at))
+        return Embedded(sorted(found, key=lambda row: (row[0], row[2] or "")), any(neighbours(event) for event in self.events()))
 
     def models(self) -> list[str]:
         with self._open() as medium:

@@ -209,24 +209,31 @@ class Connections:
                 counted = True
             if connection is None:
                 connection = self.connect()
-            with translated(self.path):
-                if snapshot:
-                    connection.execute("BEGIN")
-                yield connection
-                if snapshot:
-                    connection.execute("COMMIT")
-        except BaseException as error:
-            self._end_read(connection, counted, usable=not is_final(error))
-            raise
+            if snapshot:
+                connection.execute("BEGIN")
+            yield connection
+            if snapshot:
+                connection.execute("COMMIT")
+        except BaseException:
+            try:
+                # Only here: entering one more context manager took as long as reading the newest version does.
+                with translated(self.path):
+                    raise
+            except BaseException as error:
+                self._end_read(connection, counted, usable=not is_final(error))
+                raise
         self._end_read(connection, counted, usable=True)
 
     def _end_read(self, connection: sqlite3.Connection | None, counted: bool, *, usable: bool) -> None:
-        with suppress(sqlite3.Error):  # what went wrong before is what the caller should hear of
+        try:
             if connection is not None and connection.in_transaction:
                 connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            usable = False  # what went wrong before is what the caller should hear of
         with self._threads:
             self._reading -= counted
-            self._changed.notify_all()
+            if self._forking:
+                self._changed.notify_all()
             if (
                 connection is not None
                 and usable

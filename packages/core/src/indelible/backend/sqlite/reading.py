@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Literal
 
-from indelible.backend.interface import CacheEntry, Corpus, Found, Mark, Row, Selection, VectorRow, Words
+from indelible.backend.interface import CacheEntry, Corpus, Embedded, Found, Mark, Row, Selection, VectorRow, Words
 from indelible.backend.sqlite.connection import PRAGMAS
 from indelible.backend.sqlite.keyword import find_candidates
 from indelible.backend.sqlite.large import SqliteLargeReads
@@ -26,6 +27,21 @@ _NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_OF_M
 _IS_OF_CONTEXT = f"v.part >= '{CONTEXT_PART}' AND v.part < '{CONTEXT_PART[:-1]}{chr(ord(CONTEXT_PART[-1]) + 1)}'"
 _NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE v.doc = s.doc AND {_IS_OF_CONTEXT} AND {_OF_MODELS})"
 _HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record)"
+
+
+MAX_BOUND_IDS = 64
+"""So many ids are bound one by one; more as one list, lest there be a statement for every number of them."""
+
+
+@cache
+def _rows_of(number: int, now: bool) -> str:
+    """The query for so many visible records."""
+    ids = ", ".join("?" * number) if number <= MAX_BOUND_IDS else "SELECT raw_id(value) FROM json_each(?)"
+    moment = f"s.live_to = {FOREVER}" if now else "s.live_to > ? AND s.live_from <= ?"
+    return (
+        f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version "
+        f"WHERE s.record IN ({ids}) AND s.visible = 1 AND {moment}"
+    )
 
 
 class SqliteReads(SqliteLargeReads):
@@ -62,6 +78,16 @@ class SqliteReads(SqliteLargeReads):
         sql = f"{source} WHERE {where.sql} {ordering(selection)} {page}"
         with self._connections.read() as connection:
             rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
+            return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
+
+    def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
+        if not records:
+            return []
+        ids = records if len(records) <= MAX_BOUND_IDS else (json.dumps([record.hex() for record in records]),)
+        moment = () if version is None else (min(version, FOREVER - 1),) * 2
+        # One statement, so that hits that were written together are seen together.
+        with self._connections.read(snapshot=False) as connection:
+            rows = connection.execute(_rows_of(min(len(records), MAX_BOUND_IDS + 1), version is None), (*ids, *moment)).fetchall()
             return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
 
     def slices(self, selection: Selection) -> list[tuple[Namespace, Scope, int]]:
@@ -148,6 +174,19 @@ class SqliteReads(SqliteLargeReads):
         with self._connections.read(snapshot=False) as connection:
             rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
         return [VectorRow(*row) for row in rows]
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        where = state_conditions(selection)
+        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
+        sql = (
+            "SELECT s.record, s.version, v.part, v.data, s.expires_at "
+            f"FROM state s LEFT JOIN vector v ON v.doc = s.doc AND {_OF_MODELS} {join} WHERE {where.sql}"
+        )
+        with self._connections.read() as connection:
+            rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
+            # Here and not there, where every vector would be copied once more: most come in order, and a record has one version.
+            rows.sort()
+            return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}
