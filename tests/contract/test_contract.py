@@ -86,6 +86,34 @@ class TestFactsOnReference(Subject):
     make = staticmethod(lambda folder: FactsDriver(ReferencePlace()))
 
 
+class CodedSubject(Subject):
+    """One whose slices all count as large, so that their vectors are coded and read through the verbs for those."""
+
+    __test__ = False
+
+    @pytest.fixture
+    def driver(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
+        monkeypatch.setattr("indelible.faces.large_vectors.LARGE", 0)
+        driver = type(self).make(tmp_path)
+        yield driver
+        driver.close()
+
+
+class TestFactsCoded(CodedSubject):
+    __test__ = True
+    make = staticmethod(lambda folder: FactsDriver(FilePlace(folder / "store.db")))
+
+
+class TestFactsCodedOnReference(CodedSubject):
+    __test__ = True
+    make = staticmethod(lambda folder: FactsDriver(ReferencePlace()))
+
+
+class TestCollectionCoded(CodedSubject):
+    __test__ = True
+    make = staticmethod(lambda folder: CollectionDriver(FilePlace(folder / "store.db")))
+
+
 class TestScopedView(Subject):
     __test__ = True
     make = staticmethod(lambda folder: ViewDriver(FilePlace(folder / "store.db")))

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from indelible.backend.interface import Backend, Selection
@@ -42,7 +43,9 @@ READS: dict[str, Callable[[Backend, Selection], object]] = {
     "rows of the past": lambda backend, where: backend.rows([RECORD], version=3),
     "find": lambda backend, where: backend.find(where, [[["tea"]]], match="any"),
     "resolve": lambda backend, where: backend.resolve(where, [1, 2, -1]),
-    "exceeds": lambda backend, where: backend.exceeds(where, 10),
+    "size": lambda backend, where: backend.size(where, 10),
+    "lengths": lambda backend, where: backend.lengths(np.array([1, 2])),
+    "vectors in pieces": lambda backend, where: list(backend.vector_chunks(np.array([1, 2, 3, 1000]), ["m"], 2)),
     "documents": lambda backend, where: backend.documents(where),
     "words": lambda backend, where: backend.words(where),
     "corpus": lambda backend, where: backend.corpus(where),

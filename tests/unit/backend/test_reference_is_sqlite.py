@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -70,9 +71,9 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
         found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
         found[f"occurrences {version}"] = occurrences(backend, seen)
-        found[f"documents {version}"] = documents(backend, seen)
-        found[f"exceeds {version}"] = [backend.exceeds(seen, records) for records in range(4)]
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
+        found[f"size {version}"] = [backend.size(seen, most) for most in (0, 1, 99)]
+        found[f"coded {version}"] = stored(backend, seen)
         found[f"embedded {version}"] = backend.embedded(seen, [MODEL])
         records = [row.standing.record for row in backend.select(replace(everything, version=version))]
         found[f"rows {version}"] = sorted(row._replace(doc=0) for row in backend.rows([*records, bytes(16)], version=version))
@@ -88,12 +89,18 @@ def occurrences(backend: Backend, seen: Selection) -> list[tuple[bytes, int, lis
     return sorted((place.record, place.version, counts[place.doc]) for place in backend.resolve(seen, list(counts)))
 
 
-def documents(backend: Backend, seen: Selection) -> list[tuple[bytes, int, int, int]]:
-    """The columns of a selection's documents, as rows, with records in place of numbers."""
-    columns = [column.tolist() for column in backend.documents(seen)]
-    assert columns[0] == sorted(set(columns[0]))
-    records = {place.doc: place.record for place in backend.resolve(seen, columns[0])}
-    return sorted((records[doc], *about) for doc, *about in zip(*columns, strict=True))
+def stored(backend: Backend, selection: Selection) -> list[object]:
+    """What is kept under the documents of a selection, by version, whatever numbers a backend gives them."""
+    listed = backend.documents(selection)
+    numbers = listed.docs.tolist()
+    assert numbers == sorted(set(numbers))
+    of_doc = dict(zip(numbers, listed.versions.tolist(), strict=True))
+    # The vectors here are of any length, so that only those of one document can be told apart.
+    chunks = [chunk for doc in listed.docs for chunk in backend.vector_chunks(listed.docs[listed.docs == doc], [MODEL], 9)]
+    found = sorted((of_doc[int(chunk.docs[0])], sorted(chunk.parts or [""]), sorted(chunk.data)) for chunk in chunks)
+    about = sorted(zip(listed.versions.tolist(), listed.expires.tolist(), map(bytes, listed.records), strict=True))
+    lengths = sorted(zip(listed.versions.tolist(), backend.lengths(listed.docs).tolist(), strict=True))
+    return [found, about, lengths, backend.linked()]
 
 
 def paged(backend: Backend, now_ms: int) -> list[object]:
@@ -184,6 +191,40 @@ def interleaved(left: list[Event], right: list[Event], order: list[bool]) -> lis
     left, right = list(left), list(right)
     mixed = [(left if take_left else right).pop(0) for take_left in order if left and right]
     return [*mixed, *left, *right]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_vectors_are_read_in_pieces(named: bool) -> None:
+    """All of some documents, those of each in one piece, however many are read at a time and whatever lies between them."""
+    random = np.random.default_rng(0)
+    for backend in both():
+        Writer(backend, FakeClock()).write([Step(Op.REMEMBER, text=f"text {number}") for number in range(40)])
+        kept = {
+            doc: [(f"p{part}" if named else "", random.bytes(8)) for part in range(int(random.integers(0, 4)) if named else 1)]
+            for doc in range(1, 41)
+        }
+        backend.put_vectors([(doc, PartVector(part, MODEL, data)) for doc, there in kept.items() for part, data in there])
+        backend.put_vectors([(doc, PartVector("", "other", b"otherone")) for doc in kept])
+        for some in (range(1, 41), range(1, 41, 3), [2, 3, 5, 7, 40], [9], [], [3, 77]):
+            for rows in (1, 2, 7, 1000):
+                found: dict[int, list[tuple[str, bytes]]] = {}
+                for chunk in backend.vector_chunks(np.array(some, np.int64), [MODEL], rows):
+                    docs, parts = chunk.docs.tolist(), chunk.parts or [""] * len(chunk.docs)
+                    assert docs == sorted(docs)
+                    assert found.keys().isdisjoint(docs)
+                    for i, doc in enumerate(docs):
+                        found.setdefault(doc, []).append((parts[i], chunk.data[8 * i : 8 * i + 8]))
+                assert {doc: sorted(there) for doc, there in found.items()} == {doc: kept[doc] for doc in some if kept.get(doc)}
+
+
+def test_a_sqlite_that_joins_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bytes do not come out of a join as they went in, rows are read one by one."""
+    backends = both()
+    for backend in backends:
+        Writer(backend, FakeClock()).write([Step(Op.REMEMBER, text=f"text {number}") for number in range(9)])
+    monkeypatch.setattr("indelible.backend.sqlite.large._joins_bytes", lambda: False)
+    test_vectors_are_read_in_pieces(False)
+    assert stored(backends[0], everything) == stored(backends[1], everything)
 
 
 def both() -> list[Backend]:

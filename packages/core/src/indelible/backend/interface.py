@@ -6,14 +6,16 @@ and never decides what a write means (the planner does). Every backend runs the 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from indelible.backend.large import LargeReads
+from indelible.backend.selection import Selection as Selection
 from indelible.base.event import Event
 from indelible.base.plan import ContextTexts, Draft, PartVector, Written
-from indelible.base.record import ANY_SCOPE, Namespace, Scope, ScopeFilter
+from indelible.base.record import Namespace, Scope
 from indelible.base.standing import Standing
 from indelible.errors import UnsupportedOperation
 
@@ -30,44 +32,6 @@ class Indexer(Protocol):
     def stem(self, word: str) -> str:
         """The marked stem of a word that differs from it, else nothing."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which records a read reaches, applied before any ranking or limit.
-
-    Attributes:
-        namespace: exactly this one, or (``prefix``) it and all below; ``None`` for all.
-        scope: per field a value, "not set", or any.
-        version: the log's position to read at; ``None`` for now.
-        now_ms: the time at which expiry is judged.
-        expiry: ``"live"`` leaves out what has expired, ``"all"`` does not, ``"expired"`` takes nothing else.
-        records, keys, parent: only these.
-        equals: conditions that every wanted record meets, ``(path, value)``; a backend may use them to skip records.
-        equals_on: what they are about.
-        every_version: also states that no longer stand.
-        hidden: also records that are forgotten or superseded, as they stand now.
-        order: by creation or by latest change; ties are impossible within a store's own writes and broken by id after a merge.
-        descending, limit, offset: of the answer.
-    """
-
-    namespace: Namespace | None = ()
-    prefix: bool = False
-    scope: ScopeFilter = ANY_SCOPE
-    version: int | None = None
-    now_ms: int = 0
-    expiry: Literal["live", "all", "expired"] = "live"
-    records: tuple[bytes, ...] | None = None
-    keys: tuple[str, ...] | None = None
-    parent: str | None = None
-    equals: tuple[tuple[tuple[str, ...], Any], ...] = ()
-    equals_on: Literal["metadata", "value"] = "metadata"
-    every_version: bool = False
-    hidden: bool = False
-    order: Literal["created", "updated"] = "created"
-    descending: bool = False
-    limit: int | None = None
-    offset: int = 0
 
 
 class Row(NamedTuple):
@@ -124,22 +88,6 @@ class Document(NamedTuple):
     version: int
     record: bytes
     expires_at: int | None
-
-
-class Documents(NamedTuple):
-    """The documents of a selection, in columns of int64, ascending.
-
-    Attributes:
-        docs: their numbers.
-        versions: of the states that they are of.
-        expires: UTC milliseconds, 2^63-1 for never.
-        lengths: how many words each has; 0 for none.
-    """
-
-    docs: Any
-    versions: Any
-    expires: Any
-    lengths: Any
 
 
 class Occurrences(NamedTuple):
@@ -240,7 +188,7 @@ class Vacuumed:
     busy: bool
 
 
-class Backend(ABC):
+class Backend(LargeReads):
     """The border between the faces and a medium. All methods may be called from any thread."""
 
     @abstractmethod
@@ -274,10 +222,6 @@ class Backend(ABC):
     @abstractmethod
     def select(self, selection: Selection) -> list[Row]:
         """Records of a selection, in its order."""
-
-    @abstractmethod
-    def exceeds(self, selection: Selection, records: int) -> bool:
-        """Whether a selection takes more than so many records, at a cost that does not grow beyond them."""
 
     @abstractmethod
     def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
@@ -320,10 +264,6 @@ class Backend(ABC):
     @abstractmethod
     def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
         """Which of some documents a selection takes, in no order."""
-
-    @abstractmethod
-    def documents(self, selection: Selection) -> Documents:
-        """Every document of a selection, with or without words."""
 
     @abstractmethod
     def corpus(self, selection: Selection) -> Corpus:

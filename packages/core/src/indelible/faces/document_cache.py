@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Backend, Documents, Mark, Selection
+from indelible.backend.interface import Backend, Mark, Selection
+from indelible.backend.large import Documents
 from indelible.faces.slice_cache import SliceCache
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from indelible.backend.large import Integers
 
 MAX_BYTES = 128 << 20
 
 
-class DocumentCache(SliceCache[Documents]):
+class Measured(NamedTuple):
+    """The documents of a selection.
+
+    Attributes:
+        documents: ascending.
+        lengths: how many words each has; 0 for none.
+    """
+
+    documents: Documents
+    lengths: Integers
+
+
+class DocumentCache(SliceCache[Measured]):
     """Which documents a selection has, with their versions, times of expiry and lengths."""
 
     def __init__(self, backend: Backend, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(backend, max_bytes)
 
-    def get(self, selection: Selection, mark: Mark) -> Documents:
+    def get(self, selection: Selection, mark: Mark) -> Measured:
         """The documents of a selection as it stands, expired ones included.
 
         Args:
@@ -30,24 +42,26 @@ class DocumentCache(SliceCache[Documents]):
         """
         return self._current((selection.namespace, selection.prefix, selection.scope, selection.version), selection, None, mark)
 
-    def _read(self, selection: Selection, made_for: object) -> Documents:
-        return self._backend.documents(selection)
+    def _read(self, selection: Selection, made_for: object) -> Measured:
+        found = self._backend.documents(selection)
+        return Measured(found, self._backend.lengths(found.docs))
 
-    def _refresh(self, kept: Documents, changed: set[bytes], selection: Selection, made_for: object) -> Documents:
+    def _refresh(self, kept: Measured, changed: set[bytes], selection: Selection, made_for: object) -> Measured:
         import numpy as np
 
         # Whatever documents these records have or had.
-        theirs = self._backend.documents(replace(selection, version=None, hidden=True, every_version=True))
-        fresh = self._backend.documents(selection)
-        stays = ~np.isin(kept.docs, theirs.docs)
-        at = np.searchsorted(kept.docs[stays], fresh.docs)
-        return Documents(*(_inserted(old[stays], at, new) for old, new in zip(kept, fresh, strict=True)))
+        theirs = self._backend.documents(replace(selection, namespace=None, version=None, hidden=True, every_version=True))
+        fresh = self._read(selection, made_for)
+        stays = ~np.isin(kept.documents.docs, theirs.docs)
+        at = np.searchsorted(kept.documents.docs[stays], fresh.documents.docs)
+        old, new = kept.documents.only(stays), fresh.documents
+        documents = Documents(
+            np.insert(old.docs, at, new.docs),
+            np.insert(old.versions, at, new.versions),
+            np.insert(old.expires, at, new.expires),
+            np.insert(old.records, at, new.records, axis=0),
+        )
+        return Measured(documents, np.insert(kept.lengths[stays], at, fresh.lengths))
 
-    def _nbytes(self, kept: Documents) -> int:
-        return sum(int(column.nbytes) for column in kept)
-
-
-def _inserted(old: npt.NDArray[np.int64], at: npt.NDArray[np.int64], new: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    import numpy as np
-
-    return np.insert(old, at, new)
+    def _nbytes(self, kept: Measured) -> int:
+        return sum(int(column.nbytes) for column in (*kept.documents, kept.lengths))

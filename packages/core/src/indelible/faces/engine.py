@@ -13,6 +13,7 @@ from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
 from indelible.faces.document_cache import DocumentCache
 from indelible.faces.filter_cache import FilterCache
+from indelible.faces.large_vectors import LargeVectors
 from indelible.faces.vector_cache import VectorCache
 from indelible.faces.word_cache import WordCache
 from indelible.search.keyword import index_tokens, marked_stem
@@ -81,6 +82,7 @@ class Engine:
         self._positions: dict[int, tuple[int, int]] = {}
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
+        self.large_vectors = LargeVectors(backend)
         self.word_cache = WordCache(backend)
         self.filter_cache = FilterCache(backend)
         self.document_cache = DocumentCache(backend)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from indelible.faces.coded_vectors import CodedVectors
 from indelible.faces.vector_cache import Vectors
 from indelible.faces.words import Shares
 from indelible.search.fusion import fuse, fused_scores
@@ -48,7 +49,14 @@ class Joined(NamedTuple):
 
 
 def join(
-    words: Shares, vectors: Vectors, query: Matrix, nearest: Nearest, *, balance: float, least: float | None, most: int | None
+    words: Shares,
+    vectors: Vectors | CodedVectors,
+    query: Matrix,
+    nearest: Nearest,
+    *,
+    balance: float,
+    least: float | None,
+    most: int | None,
 ) -> Joined:
     """Rank what words and meaning found.
 
@@ -88,7 +96,7 @@ def join(
 def _about(
     ranked: list[tuple[int, float]],
     words: Shares,
-    vectors: Vectors,
+    vectors: Vectors | CodedVectors,
     held: Mapping[int, float],
     known: Mapping[int, tuple[float, int]],
     near: Mapping[int, int],
@@ -109,7 +117,7 @@ def _about(
     )
 
 
-def _possible(shares: Floats, places: Integers, vectors: Vectors, query: Matrix, balance: float, most: int) -> Mask:
+def _possible(shares: Floats, places: Integers, vectors: Vectors | CodedVectors, query: Matrix, balance: float, most: int) -> Mask:
     """Those with words of a query that may be among the first, by cosines that may be a little off."""
     import numpy as np
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from indelible.backend.interface import Mark, Selection
 from indelible.embed import Reading
 from indelible.errors import InvalidInput
+from indelible.faces.coded_vectors import CodedVectors
 from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
@@ -37,7 +38,7 @@ class SemanticChannel:
         self._backend = engine.backend
         self._indexing = indexing
 
-    def asked(self, selection: Selection, request: Request, mark: Mark) -> tuple[Vectors, npt.NDArray[np.float32]]:
+    def asked(self, selection: Selection, request: Request, mark: Mark) -> tuple[Vectors | CodedVectors, npt.NDArray[np.float32]]:
         """The vectors of a selection, and that of a request.
 
         Raises:
@@ -70,7 +71,7 @@ class SemanticChannel:
                 return model.coverage(request.query)
         return 1.0
 
-    def wanted(self, vectors: Vectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:
+    def wanted(self, vectors: Vectors | CodedVectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:
         """Which records may be hits, by expiry and among the versions that are allowed; ``None`` where all may."""
         import numpy as np
 
@@ -84,11 +85,14 @@ class SemanticChannel:
         inside = np.isin(vectors.versions, np.fromiter(allowed, np.int64, len(allowed)))
         return inside if wanted is None else inside & wanted
 
-    def _vectors(self, selection: Selection, space: Space, mark: Mark) -> Vectors:
+    def _vectors(self, selection: Selection, space: Space, mark: Mark) -> Vectors | CodedVectors:
         """The vectors of a selection, read while nothing was moved to another model."""
-        cache, namespace = self._engine.vector_cache, selection.namespace or ()
+        namespace = selection.namespace or ()
         narrow = selection.records is not None or selection.parent is not None
         may_make = self._indexing.default_mode is not None and selection.version is None
+        large = self._engine.large_vectors
+        cache = large if not narrow and large.is_large(selection, space.dim, mark) else self._engine.vector_cache
+        vectors: Vectors | CodedVectors
         for attempt in range(_ATTEMPTS):
             models = self._indexing.models(namespace, space, mark)
             if narrow:
@@ -109,9 +113,10 @@ class SemanticChannel:
             mark = now
         return vectors
 
-    def _fill_in(self, selection: Selection, models: list[str], vectors: Vectors) -> None:
+    def _fill_in(self, selection: Selection, models: list[str], vectors: Vectors | CodedVectors) -> None:
         """Embed what was written without vectors, or without those of its context: imported, before there was a model, or overtaken."""
-        lacking = None if vectors.unchecked else vectors.lacking
+        # Which of many records are lacking is known; all of a small slice are looked through as fast.
+        lacking = None if vectors.unchecked and isinstance(vectors, Vectors) else vectors.lacking
         wanted = replace(selection, expiry="all", records=lacking)
         pending = [row for row in self._backend.unembedded(wanted, models, context=vectors.unchecked) if has_text(row)]
         elsewhere = self._indexing.elsewhere({row.standing.namespace for row in pending}, selection.namespace or ())

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from indelible.backend.interface import Backend, Mark, Selection
 
 MAX_CHANGED = 2000
-"""With more changed records than this, an entry is read anew."""
+"""With more changed records than this, a small entry is read anew."""
 MAX_NOTED = 10_000
 """Of so many slices at most is noted that they were asked for."""
 _ALONE = 4
@@ -119,9 +119,13 @@ class SliceCache(ABC, Generic[Kept]):
             self._keep(key, Entry(mark, made_for, kept))
             return kept
 
+    def _max_changed(self, kept: Kept) -> int:
+        """With more changed records than this, an entry is read anew."""
+        return MAX_CHANGED
+
     def _again(self, entry: Entry[Kept], wanted: Selection) -> Kept:
         changed = self._backend.changed(entry.mark.version)
-        if len(changed) > MAX_CHANGED:
+        if len(changed) > self._max_changed(entry.kept):
             return self._read(wanted, entry.made_for)
         return self._refresh(entry.kept, changed, replace(wanted, records=tuple(changed)), entry.made_for)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from indelible.backend.interface import Backend, Embedded, Mark, Selection
 from indelible.faces.slice_cache import Key, SliceCache
+from indelible.search.products import product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,8 +147,8 @@ class Vectors:
         if last is not None and last[0] is query:  # hybrid recall asks twice
             best = last[1]
         else:
-            product = self.rows.dot(query)
-            best = product if len(self.starts) == len(product) else np.maximum.reduceat(product, self.starts)
+            scores = product(self.rows, query)
+            best = scores if len(self.starts) == len(scores) else np.maximum.reduceat(scores, self.starts)
             self.estimated = query, best
         return best, 2.25 * len(query) * 2.0**-24 + 10.0**-DECIMALS
 

@@ -11,10 +11,7 @@ from indelible.faces.word_cache import WordHits
 from indelible.search.keyword import Bm25, CorpusStats, KeywordQuery, Scoring, find_words
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
+    from indelible.backend.large import Bytes, Integers
 
 _STEPS = (1, 8, 64)
 """After so many times the hits that are wanted were looked up one by one, all candidates are."""
@@ -82,8 +79,8 @@ def all_by_words(
         return None
     import numpy as np
 
-    there = cache.get(selection, mark)
-    counted = there.lengths > 0
+    there, all_lengths = cache.get(selection, mark)
+    counted = all_lengths > 0
     if selection.expiry == "live":
         counted &= there.expires > selection.now_ms
     elif selection.expiry == "expired":
@@ -92,10 +89,10 @@ def all_by_words(
     places = np.minimum(np.searchsorted(there.docs, found.documents), max(len(there.docs) - 1, 0))
     hits = np.flatnonzero((there.docs[places] == found.documents) & counted[places]) if len(there.docs) else places[:0]
     places, counts = places[hits], found.counts[:, hits]
-    n, length = int(counted.sum()), int(there.lengths[counted].sum())
+    n, length = int(counted.sum()), int(all_lengths[counted].sum())
     stats = CorpusStats(n, length / n if n else 0.0, tuple((counts > 0).sum(axis=1).tolist()))
     bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
-    lengths, scores = there.lengths[places].astype(np.float64), np.zeros(len(places))
+    lengths, scores = all_lengths[places].astype(np.float64), np.zeros(len(places))
     for number, of_term in enumerate(counts):
         held = np.flatnonzero(of_term)
         often = of_term[held].astype(np.float64)
@@ -103,27 +100,23 @@ def all_by_words(
     chosen = np.flatnonzero((counts > 0).all(axis=0) if query.match == "all" else (counts > 0).any(axis=0))
     places = places[chosen]
     versions = there.versions[places]
-    return WordHits(versions, scores[chosen], stats, _Records(backend, selection, versions, there.docs[places]))
+    return WordHits(versions, scores[chosen], stats, _Records(versions, there.records[places]))
 
 
 class _Records(Mapping[int, bytes]):
-    """The records of versions, looked up as they are asked for: of many hits few are shown."""
+    """The records of versions: of many hits few are shown, so that no dictionary is made of them."""
 
-    def __init__(self, backend: Backend, selection: Selection, versions: Integers, docs: Integers) -> None:
-        self._backend = backend
-        self._selection = selection
+    def __init__(self, versions: Integers, records: Bytes) -> None:
         self._versions = versions
-        self._docs = docs
-        self._known: dict[int, bytes] = {}
+        self._records = records
 
     def __getitem__(self, version: int) -> bytes:
-        if version not in self._known:
-            import numpy as np
+        import numpy as np
 
-            docs = self._docs[np.flatnonzero(self._versions == version)].tolist()
-            self._known.update((place.version, place.record) for place in self._backend.resolve(self._selection, docs))
-        # No record has the empty id: what was forgotten a moment ago is not found any more.
-        return self._known.get(version, b"")
+        place = np.flatnonzero(self._versions == version)
+        if not len(place):
+            raise KeyError(version)
+        return bytes(self._records[place[0]])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._versions.tolist())

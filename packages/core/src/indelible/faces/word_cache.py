@@ -77,7 +77,7 @@ class WordCache(PatientCache[SliceWords]):
                 return False
             if self._asked.get(key) is False:
                 return True
-        if not self._backend.exceeds(selection, self.max_records):
+        if self._backend.size(selection, self.max_records + 1) <= self.max_records:
             return False
         with self._lock:
             self._note(key, worth_reading=False)

@@ -75,7 +75,7 @@ class ScriptedModel:
         return answer
 
 
-VERBS = frozenset(name for name, member in vars(Backend).items() if callable(member) and not name.startswith("_")) - {"close"}
+VERBS = frozenset(name for name in dir(Backend) if callable(getattr(Backend, name)) and not name.startswith("_")) - {"close"}
 
 
 def _forwarded(verb: str) -> Callable[..., Any]:
@@ -133,11 +133,14 @@ class FlakyBackend(Backend):
     find = _forwarded("find")
     occurrences = _forwarded("occurrences")
     resolve = _forwarded("resolve")
-    exceeds = _forwarded("exceeds")
-    documents = _forwarded("documents")
     words = _forwarded("words")
     corpus = _forwarded("corpus")
     vectors = _forwarded("vectors")
+    size = _forwarded("size")
+    documents = _forwarded("documents")
+    lengths = _forwarded("lengths")
+    vector_chunks = _forwarded("vector_chunks")
+    linked = _forwarded("linked")
     embedded = _forwarded("embedded")
     models = _forwarded("models")
     changed = _forwarded("changed")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from indelible.backend.interface import (
     Backend,
@@ -19,7 +19,6 @@ from indelible.backend.interface import (
     ContextRead,
     Corpus,
     Document,
-    Documents,
     Embedded,
     Found,
     Indexer,
@@ -32,6 +31,7 @@ from indelible.backend.interface import (
     VectorRow,
     Words,
 )
+from indelible.backend.large import Documents, VectorChunk
 from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.draft import CONTEXT_PART, Draft, Head, PartVector, Planned, Written
@@ -45,6 +45,9 @@ from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
 from indelible.testing.reference_log import Medium
 from indelible.testing.reference_view import neighbours
+
+if TYPE_CHECKING:
+    from indelible.backend.large import Integers
 
 
 class ReferenceBackend(Backend):
@@ -151,9 +154,6 @@ class ReferenceBackend(Backend):
             pieces = medium.view().select(selection)
             return [medium.row(piece) for piece in pieces[selection.offset :][: selection.limit]]
 
-    def exceeds(self, selection: Selection, records: int) -> bool:
-        return len(self.select(replace(selection, limit=None, offset=0))) > records
-
     def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
         return self.select(Selection(namespace=None, version=version, expiry="all", records=tuple(records)))
 
@@ -199,17 +199,6 @@ class ReferenceBackend(Backend):
         found = {row.doc: row.standing for row in rows if row.doc in docs}
         return [Document(doc, standing.version, standing.record, standing.expires_at) for doc, standing in found.items()]
 
-    def documents(self, selection: Selection) -> Documents:
-        import numpy as np
-
-        lengths = {doc: len(words.split()) for _, doc, words in self._texts(selection)}
-        rows = {row.doc: row.standing for row in self.select(selection)}
-        columns = [
-            (doc, standing.version, FOREVER if standing.expires_at is None else standing.expires_at, lengths.get(doc, 0))
-            for doc, standing in sorted(rows.items())
-        ]
-        return Documents(*np.array(columns, np.int64).reshape(-1, 4).T)
-
     def _listed(self, words: str) -> list[str]:
         """Words and marked stems, once for each occurrence."""
         split = words.split()
@@ -240,6 +229,41 @@ class ReferenceBackend(Backend):
             if vector.model in models
         ]
         return sorted(found, key=lambda row: (row.record, row.part))
+
+    def size(self, selection: Selection, most: int) -> int:
+        return min(len(self.select(replace(selection, limit=None, offset=0))), most)
+
+    def documents(self, selection: Selection) -> Documents:
+        import numpy as np
+
+        rows = {row.doc: row.standing for row in self.select(replace(selection, limit=None, offset=0))}
+        docs = sorted(rows)
+        expires = [rows[doc].expires_at for doc in docs]
+        return Documents(
+            np.array(docs, np.int64),
+            np.array([rows[doc].version for doc in docs], np.int64),
+            np.array([FOREVER if moment is None else moment for moment in expires], np.int64),
+            np.frombuffer(b"".join(rows[doc].record for doc in docs), np.uint8).reshape(len(docs), ID_BYTES),
+        )
+
+    def lengths(self, docs: Integers) -> Integers:
+        import numpy as np
+
+        everything = Selection(namespace=None, expiry="all", every_version=True)
+        lengths = {doc: len(words.split()) for _, doc, words in self._texts(everything)}
+        return np.array([lengths.get(doc, 0) for doc in docs.tolist()], np.int64)
+
+    def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
+        import numpy as np
+
+        for doc in docs.tolist():
+            vectors = [vector for vector in self.stored_vectors(doc) if vector.model in models]
+            if vectors:
+                data = b"".join(vector.data for vector in vectors)
+                yield VectorChunk(np.full(len(vectors), doc, np.int64), [vector.part for vector in vectors], data)
+
+    def linked(self) -> list[bytes]:
+        return sorted({event.record for event in self.events() if neighbours(event)})
 
     def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
         found: list[tuple[bytes, int, str | None, bytes | None, int | None]] = []

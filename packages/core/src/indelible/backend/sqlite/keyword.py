@@ -7,13 +7,11 @@ import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from indelible.backend.interface import Document, Documents, Found, Occurrences, Selection
+from indelible.backend.interface import Document, Found, Occurrences, Selection
 from indelible.backend.sqlite.postings import CHUNK_BITS, CHUNK_MASK, Waiting, postings
 from indelible.backend.sqlite.selection import state_conditions
-from indelible.base.standing import FOREVER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,24 +75,6 @@ def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence
             (split, *where.values),
         )
     return list({row[0]: Document(*row) for row in rows}.values())
-
-
-def all_documents(connection: sqlite3.Connection, selection: Selection) -> Documents:
-    """The documents of a selection, in columns."""
-    import numpy as np
-
-    where = state_conditions(selection)
-    join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-    # Of all that ever stood, a document may have several rows.
-    distinct = "DISTINCT" if selection.every_version else ""
-    rows = connection.execute(
-        f"SELECT {distinct} s.doc, s.version, ifnull(s.expires_at, {FOREVER}), ifnull(k.length, 0) "
-        f"FROM state s LEFT JOIN keyword k ON k.doc = s.doc {join} WHERE {where.sql}",
-        where.values,
-    )
-    columns = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 4)
-    columns = columns[np.argsort(columns[:, 0], kind="stable")].T
-    return Documents(*(np.ascontiguousarray(column) for column in columns))
 
 
 def _places(connection: sqlite3.Connection, selection: Selection, limit: int) -> list[_Place]:

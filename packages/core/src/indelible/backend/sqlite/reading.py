@@ -10,11 +10,9 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from indelible.backend.interface import (
-    Backend,
     CacheEntry,
     Corpus,
     Document,
-    Documents,
     Embedded,
     Found,
     Mark,
@@ -24,8 +22,9 @@ from indelible.backend.interface import (
     VectorRow,
     Words,
 )
-from indelible.backend.sqlite.connection import PRAGMAS, Connections
-from indelible.backend.sqlite.keyword import all_documents, find_candidates, occurrences, resolve
+from indelible.backend.sqlite.connection import PRAGMAS
+from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
+from indelible.backend.sqlite.large import SqliteLargeReads
 from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
 from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
@@ -60,12 +59,11 @@ def _rows_of(number: int, now: bool) -> str:
     )
 
 
-class SqliteReads(Backend):
+class SqliteReads(SqliteLargeReads):
     """Reads over one database."""
 
     path: str
     _clock: Clock
-    _connections: Connections
     _names: SliceNames
     _waiting: Waiting
 
@@ -97,13 +95,6 @@ class SqliteReads(Backend):
         with self._connections.read() as connection:
             rows = connection.execute(sql, (*where.values, *bounds)).fetchall()
             return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
-
-    def exceeds(self, selection: Selection, records: int) -> bool:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM state s {join} WHERE {where.sql} LIMIT ?)"
-        with self._connections.read(snapshot=False) as connection:
-            return bool(connection.execute(sql, (*where.values, records + 1)).fetchone()[0] > records)
 
     def rows(self, records: Sequence[bytes], *, version: int | None = None) -> list[Row]:
         if not records:
@@ -150,10 +141,6 @@ class SqliteReads(Backend):
     def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
         with self._connections.read() as connection:
             return resolve(connection, selection, docs)
-
-    def documents(self, selection: Selection) -> Documents:
-        with self._connections.read(snapshot=False) as connection:
-            return all_documents(connection, selection)
 
     def words(self, selection: Selection) -> list[Words]:
         where = state_conditions(selection)

@@ -1,0 +1,214 @@
+"""The coded vectors of a large selection, as they lie in memory: blocks that are only ever appended to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.backend.large import Documents
+from indelible.base.ids import ID_BYTES
+from indelible.faces.vector_cache import NEVER, unit_rows
+from indelible.search.codes import nearly_unit, quantise
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from indelible.faces.vector_cache import Floats, Integers, Matrix
+    from indelible.search.codes import Codes
+
+BLOCK_ROWS = 65_536
+"""Rows of a block: what is computed of one stays in a processor's cache, and appending copies nothing."""
+
+
+BYTES_BESIDE = 56
+"""Of a record beside its codes: a scale, an error, and what is known of it."""
+
+
+class Block(NamedTuple):
+    """Some records' rows, those of a record together.
+
+    Attributes:
+        codes, scales: of each row.
+        first: the place of its first record.
+        records: how many it has.
+        starts: for each record its first row; ``None`` where each has one.
+        worst: the greatest of its records' errors.
+    """
+
+    codes: Codes
+    scales: Floats
+    first: int
+    records: int
+    starts: Integers | None
+    worst: float
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.codes.nbytes + self.scales.nbytes + (0 if self.starts is None else self.starts.nbytes))
+
+    def rows_of(self, records: Integers) -> tuple[Integers, Integers | None]:
+        """The rows of some of its records, and for each record the first among these; ``None`` where each has one."""
+        import numpy as np
+
+        if self.starts is None:
+            return records, None
+        counts = (np.append(self.starts[1:], len(self.codes)) - self.starts)[records]
+        firsts = np.cumsum(counts) - counts
+        return np.arange(counts.sum()) + np.repeat(self.starts[records] - firsts, counts), firsts
+
+
+@dataclass(slots=True)
+class _Room:
+    """A block that is being filled, and how far it is."""
+
+    codes: Codes
+    scales: Floats
+    first: int
+    rows: int = 0
+    records: int = 0
+    starts: Integers | None = None
+    worst: float = 0.0
+
+    def block(self) -> Block:
+        return Block(self.codes[: self.rows], self.scales[: self.rows], self.first, self.records, self.starts, self.worst)
+
+
+class Columns(NamedTuple):
+    """Of each record, in the order of documents: these, and the greatest error of its rows."""
+
+    documents: Documents
+    errors: Floats
+
+
+class CodedStore:
+    """Rows of vectors, coded. Readers hold blocks and columns as they were; appending writes behind what they see.
+
+    Args:
+        dim: of the vectors.
+    """
+
+    def __init__(self, dim: int) -> None:
+
+        self.dim = dim
+        self.count = 0
+        """How many records it has."""
+        self.soonest = NEVER
+        """When the first of them expires, or earlier."""
+        self._rooms: list[_Room] = []
+        self._columns = _columns(0)
+
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(room.block() for room in self._rooms)
+
+    def columns(self) -> Columns:
+        """What is known of the records that are there now."""
+        return Columns(self._columns.documents.only(slice(self.count)), self._columns.errors[: self.count])
+
+    @property
+    def nbytes(self) -> int:
+        """What is written to; room for more takes no memory yet."""
+        rooms = sum(room.block().nbytes for room in self._rooms)
+        documents, errors = self.columns()
+        return int(rooms + errors.nbytes + sum(column.nbytes for column in documents))
+
+    def append(self, found: Documents, starts: Integers, rows: Matrix) -> None:
+        """Add records behind those that are there.
+
+        Args:
+            found: of each record its document, ascending, and what is known of it.
+            starts: for each record its first row.
+            rows: of float32, those of a record together.
+        """
+        import numpy as np
+
+        count = len(found.docs)
+        self.reserve(count)
+        self.soonest = min(self.soonest, int(found.expires.min(initial=NEVER)))
+        self._columns.documents.put(slice(self.count, self.count + count), found)
+        ends = np.append(starts[1:], len(rows))
+        done = 0
+        while done < count:
+            room = self._room(int(ends[done] - starts[done]))
+            left = len(room.codes) - room.rows
+            stop = int(np.searchsorted(ends, starts[done] + left, side="right"))
+            errors = self._fill(room, starts[done:stop] - starts[done], rows[starts[done] : ends[stop - 1]])
+            self._columns.errors[self.count : self.count + stop - done] = errors
+            self.count += stop - done
+            done = stop
+
+    def set_expires(self, places: Integers, expires: Integers) -> None:
+        """Change when some records expire, for those who ask from now on."""
+        changed = self._columns.documents.expires.copy()
+        changed[places] = expires
+        self.soonest = min(self.soonest, int(expires.min(initial=NEVER)))
+        self._columns = self._columns._replace(documents=self._columns.documents._replace(expires=changed))
+
+    def reserve(self, more: int) -> None:
+        """Make room for so many further records; what is not written to takes no memory."""
+        needed, room = self.count + more, len(self._columns.errors)
+        if needed > room:
+            grown, old = _columns(max(needed, room + room // 4, 1024)), self.columns()
+            grown.documents.put(slice(self.count), old.documents)
+            grown.errors[: self.count] = old.errors
+            self._columns = grown
+
+    def _room(self, rows: int) -> _Room:
+        """Where a record of so many rows goes."""
+        import numpy as np
+
+        if self._rooms and len(self._rooms[-1].codes) - self._rooms[-1].rows >= rows:
+            return self._rooms[-1]
+        size = max(BLOCK_ROWS, rows)
+        room = _Room(np.empty((size, self.dim), np.int8), np.empty(size), self.count)
+        self._rooms.append(room)
+        return room
+
+    def _fill(self, room: _Room, starts: Integers, rows: Matrix) -> Floats:
+        """Code the rows of records; answers the greatest error of each record's."""
+        import numpy as np
+
+        here = slice(room.rows, room.rows + len(rows))
+        errors = coded(rows, room.codes[here], room.scales[here])
+        if len(starts) < len(rows) or room.starts is not None:
+            before = np.arange(room.rows) if room.starts is None else room.starts
+            room.starts = np.append(before, starts + room.rows)
+            errors = np.maximum.reduceat(errors, starts)
+        room.rows += len(rows)
+        room.records += len(starts)
+        room.worst = max(room.worst, float(errors.max()))
+        return errors
+
+
+def _columns(size: int) -> Columns:
+    import numpy as np
+
+    docs, versions, expires = np.empty((3, size), np.int64)
+    return Columns(Documents(docs, versions, expires, np.empty((size, ID_BYTES), np.uint8)), np.empty(size))
+
+
+def coded(rows: Matrix, codes: Codes, scales: Floats) -> Floats:
+    """Code rows of any length as the unit vectors that they are compared as.
+
+    Args:
+        rows: of float32.
+        codes, scales: where they go.
+
+    Returns:
+        How far the unit vector of each may be from its code.
+    """
+    near, lost = nearly_unit(rows)
+    off = _flat(~near)
+    if len(off):
+        rows = rows.copy()
+        rows[off] = unit_rows(rows[off])
+    errors = quantise(rows, codes, scales)
+    # Which of those that are nearly of length 1 are brought to it is decided more finely elsewhere: it is within this.
+    errors += lost
+    return errors
+
+
+def _flat(mask: npt.NDArray[np.bool_]) -> Integers:
+    import numpy as np
+
+    return np.flatnonzero(mask)

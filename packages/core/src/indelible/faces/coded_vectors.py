@@ -1,0 +1,295 @@
+"""The vectors of a large selection: a byte a number in memory, and the very numbers read again of those few that may be the nearest.
+
+A product of codes is many times faster than the exact one, and off by no more than a bound that is proven (``indelible.search.codes``).
+Whatever cannot be among the nearest by that bound is let go, and of what is left the cosines are computed as ``Vectors`` computes them:
+the answers are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from indelible.backend.interface import Backend, VectorRow
+from indelible.backend.large import VectorChunk
+from indelible.faces.coded_store import Block, CodedStore
+from indelible.faces.vector_cache import DECIMALS, arrange, exact_cosines, unit_rows
+from indelible.search.codes import CodedQuery
+from indelible.search.floor import Floor, greatest
+
+if TYPE_CHECKING:
+    from indelible.backend.large import Bytes
+    from indelible.faces.vector_cache import Floats, Integers, Mask, Matrix
+
+READ_BYTES = 4 << 20
+"""About so much of vectors is read at a time."""
+_FIRST_LOOK = 16
+"""So many more than are wanted are looked at exactly at first."""
+_CLOSER = 4096
+"""So many records at a time are looked at more closely, or exactly."""
+_ROUNDING = 10.0**-DECIMALS
+
+
+class PartNames:
+    """Names of parts, each once; those that answers have named."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, number: int) -> str:
+        return self._names[number]
+
+    def number(self, name: str) -> int:
+        with self._lock:
+            found = self._numbers.setdefault(name, len(self._names))
+            if found == len(self._names):
+                self._names.append(name)
+            return found
+
+
+class _Exact(NamedTuple):
+    """Of some places the cosine of the best part, and the number of its name; ``there``: which still have vectors."""
+
+    cosines: Floats
+    parts: Integers
+    there: Mask
+
+
+@dataclass(slots=True)
+class CodedVectors:
+    """The vectors of a selection, coded; what ``Vectors`` is for a small one.
+
+    Attributes:
+        store: where they lie, with those that came later.
+        blocks: those that are seen here.
+        docs: the document of each record, ascending.
+        versions, expires: of each record; ``expires`` is UTC milliseconds, far away for never.
+        records: the id of each, a row of bytes.
+        errors: of each record the greatest of its rows' errors.
+        soonest: none expires before.
+        alive: which records are still part of the selection; ``None`` for all.
+        missing: documents of the selection without vectors, and the record of each.
+        lacking: records that have no vectors, or may have none of their context, as far as nobody has tried to make them since.
+        unchecked: whether there may be such contexts.
+        models: whose vectors they are.
+        parts: the names of parts, by the numbers in answers.
+    """
+
+    store: CodedStore
+    backend: Backend
+    models: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    docs: Integers
+    versions: Integers
+    expires: Integers
+    records: Bytes
+    errors: Floats
+    soonest: int
+    alive: Mask | None
+    missing: Mapping[int, bytes]
+    lacking: tuple[bytes, ...] = ()
+    unchecked: bool = False
+    parts: PartNames = field(default_factory=PartNames)
+
+    @property
+    def nbytes(self) -> int:
+        return self.store.nbytes + (0 if self.alive is None else self.alive.nbytes) + 100 * len(self.missing)
+
+    def records_at(self, places: Integers) -> list[bytes]:
+        """The records at some places."""
+        return [bytes(record) for record in self.records[places]]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether vectors are, or may be, missing that nobody has tried to make."""
+        return bool(self.lacking)
+
+    def nearest(
+        self, query: Matrix, *, most: int | None, least: float | None, wanted: Mask | None = None
+    ) -> tuple[Integers, Floats, Integers]:
+        """The records nearest to a unit query, nearest first and the newer of equals first: see ``Vectors.nearest``.
+
+        Returns:
+            Places of records, the cosine of each one's best part, and the number of that part's name.
+        """
+        import numpy as np
+
+        if self.alive is not None:
+            wanted = self.alive if wanted is None else wanted & self.alive
+        asked = CodedQuery(query, _ROUNDING)
+        while True:
+            places, highs = self._possible(asked, most, least, wanted)
+            places, exact = self._exactly(query, places, highs, most, least)
+            if exact.there.all():
+                break
+            # Somebody purged them since they were read; what comes after them was never looked for.
+            wanted = np.ones(len(self.docs), bool) if wanted is None else wanted.copy()
+            wanted[places[~exact.there]] = False
+        cosines, parts = exact.cosines, exact.parts
+        if least is not None:
+            near = cosines >= least
+            places, cosines, parts = places[near], cosines[near], parts[near]
+        order = np.lexsort((-self.versions[places], -cosines))[:most]
+        return places[order], cosines[order], parts[order]
+
+    def cosines(self, query: Matrix, chosen: Integers) -> tuple[Floats, Integers]:
+        """For some records the cosine of the best part with a unit query, and the number of that part's name: see ``Vectors.cosines``.
+
+        Records that were purged meanwhile have the cosine -1.
+        """
+        exact = self._exact(query, chosen)
+        return exact.cosines, exact.parts
+
+    def places(self, versions: Integers) -> Integers:
+        """Where records in some versions stand among all; -1 for what has no vector here."""
+        import numpy as np
+
+        if not len(self.versions):
+            return np.full(len(versions), -1)
+        # Documents ascend, and most bear the number of their version.
+        order = None if (self.versions[1:] > self.versions[:-1]).all() else np.argsort(self.versions)
+        ordered = self.versions if order is None else self.versions[order]
+        at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
+        found = np.where(ordered[at] == versions, at if order is None else order[at], -1)
+        if self.alive is not None:
+            found[(found >= 0) & ~self.alive[found]] = -1
+        return found
+
+    def estimates(self, query: Matrix) -> tuple[Floats, float]:
+        """The cosines of all records' best parts by the codes alone, and how far each may be off; see ``Vectors.cosines``."""
+        import numpy as np
+
+        asked = CodedQuery(query, _ROUNDING)
+        found = np.zeros(len(self.docs))
+        for block in self.blocks:
+            found[block.first : block.first + block.records] = _scores(block, asked)
+        return found * asked.scale, float(asked.within(self.errors.max(initial=0.0)))
+
+    # What comes into question
+
+    def _possible(self, asked: CodedQuery, most: int | None, least: float | None, wanted: Mask | None) -> tuple[Integers, Floats]:
+        """Places, ascending, of all that may be among the nearest, and how high the cosine of each can be."""
+        import numpy as np
+
+        if most == 0 or (most is None and least is None):
+            places = np.arange(len(self.docs)) if wanted is None else np.flatnonzero(wanted)
+            places = places[:0] if most == 0 else places
+            return places, np.full(len(places), np.inf)
+        floor = Floor(most, least)
+        found = [self._scan(block, asked, floor, most, wanted) for block in self.blocks]
+        places = np.concatenate([places for places, _ in found]) if found else np.zeros(0, np.int64)
+        highs = np.concatenate([highs for _, highs in found]) if found else np.zeros(0)
+        near = highs >= floor.value
+        places, highs = places[near], highs[near]
+        if most is not None and len(places) > most + _FIRST_LOOK:
+            scores, within = self._closer(asked, places)
+            # A floor of its own: what was noted of these in the other would be counted twice.
+            closer = Floor(most, floor.value)
+            closer.take(scores - within)
+            near = scores + within >= closer.value
+            places, highs = places[near], (scores + within)[near]
+        return places, highs
+
+    def _scan(self, block: Block, asked: CodedQuery, floor: Floor, most: int | None, wanted: Mask | None) -> tuple[Integers, Floats]:
+        import numpy as np
+
+        here = slice(block.first, block.first + block.records)
+        scores = _scores(block, asked)
+        if wanted is not None:
+            np.copyto(scores, -np.inf, where=~wanted[here])
+        slack = asked.within(block.worst)
+        if most is not None and floor.value == -np.inf:
+            floor.raise_to(greatest(scores, most) * asked.scale - slack)
+        low = (floor.value - slack) / asked.scale
+        near = np.flatnonzero(scores >= low if np.isfinite(low) else scores > -np.inf)
+        places = near + block.first
+        found = scores[near] * asked.scale
+        within = asked.within(self.errors[places])
+        floor.take(found - within)
+        return places, found + within
+
+    def _closer(self, asked: CodedQuery, places: Integers) -> tuple[Floats, Floats]:
+        """The product of some records' codes with the question itself, and how far each may be off."""
+        import numpy as np
+
+        scores = np.empty(len(places))
+        for block in self.blocks:
+            start, stop = np.searchsorted(places, (block.first, block.first + block.records)).tolist()
+            for first in range(start, stop, _CLOSER):
+                piece = slice(first, min(first + _CLOSER, stop))
+                rows, firsts = block.rows_of(places[piece] - block.first)
+                found = asked.closer_products(block.codes[rows]) * block.scales[rows]
+                scores[piece] = found if firsts is None else np.maximum.reduceat(found, firsts)
+        return scores, asked.closer_within(self.errors[places])
+
+    # The very numbers
+
+    def _exactly(self, query: Matrix, places: Integers, highs: Floats, most: int | None, least: float | None) -> tuple[Integers, _Exact]:
+        """Exact cosines of those that may be the nearest, the likeliest first, until no other can be."""
+        import numpy as np
+
+        if most is None or len(places) <= most + _FIRST_LOOK:
+            return places, self._exact(query, places)
+        left = np.argsort(-highs, kind="stable")
+        floor, size = Floor(most, least), most + _FIRST_LOOK
+        looked, found = [], []
+        while len(left):
+            chosen = np.sort(places[left[:size]])
+            exact = self._exact(query, chosen)
+            looked.append(chosen)
+            found.append(exact)
+            floor.take(exact.cosines[exact.there])
+            left = left[size:]
+            left = left[highs[left] >= floor.value]
+            size = min(2 * size, _CLOSER)
+        columns = (np.concatenate(column) for column in zip(*found, strict=True))
+        return np.concatenate(looked), _Exact(*columns)
+
+    def _exact(self, query: Matrix, places: Integers) -> _Exact:
+        import numpy as np
+
+        cosines, parts, there = np.full(len(places), -1.0), np.zeros(len(places), np.int64), np.zeros(len(places), bool)
+        order = np.argsort(places, kind="stable")
+        docs = self.docs[places[order]]
+        for chunk in self.backend.vector_chunks(docs, self.models, rows_at_a_time(self.store.dim)):
+            of_docs, best, names = self._best(query, chunk)
+            at = order[np.searchsorted(docs, of_docs)]
+            cosines[at], parts[at], there[at] = best, names, True
+        return _Exact(cosines, parts, there)
+
+    def _best(self, query: Matrix, chunk: VectorChunk) -> tuple[Integers, Floats, Integers]:
+        """Documents, the cosine of the best part of each, and the number of its name."""
+        import numpy as np
+
+        if chunk.parts is None and not (np.diff(chunk.docs) == 0).any():
+            rows = np.frombuffer(chunk.data, "<f4").astype(np.float32, copy=False).reshape(len(chunk.docs), self.store.dim)
+            return chunk.docs, exact_cosines(unit_rows(rows), query), np.zeros(len(rows), np.int64)
+        vectors = arrange(list(vector_rows(chunk)), self.store.dim)
+        cosines, best = vectors.cosines(query, np.arange(len(vectors.versions)))
+        return vectors.versions, cosines, np.array([self.parts.number(vectors.parts[row]) for row in best.tolist()], np.int64)
+
+
+def _scores(block: Block, asked: CodedQuery) -> Floats:
+    """The product of a question's code with that of each record's best part, in units of the question's scale."""
+    import numpy as np
+
+    scores = asked.products(block.codes) * block.scales
+    return scores if block.starts is None else np.maximum.reduceat(scores, block.starts)
+
+
+def rows_at_a_time(dim: int) -> int:
+    """How many vectors are read at a time."""
+    return max(16, min(_CLOSER, READ_BYTES // (4 * dim)))
+
+
+def vector_rows(chunk: VectorChunk) -> Iterator[VectorRow]:
+    """A chunk as rows, sorted by document and part; the document's number stands for record and version."""
+    size = len(chunk.data) // max(1, len(chunk.docs))
+    docs = chunk.docs.tolist()
+    parts: Sequence[str] = [""] * len(docs) if chunk.parts is None else chunk.parts
+    for row in sorted(range(len(docs)), key=lambda row: (docs[row], parts[row])):
+        yield VectorRow(str(docs[row]).encode(), docs[row], parts[row], chunk.data[row * size : (row + 1) * size], None)
