@@ -21,8 +21,6 @@ from indelible.search.fusion import CROWD, clear_balance
 from indelible.search.mmr import mmr
 from indelible.search.priors import apply_priors, feedback_shift, recency_shift, unit_of
 
-POOL = 1000
-"""How many of the best hits priors reorder; more if more are asked for."""
 _BY_WORDS = ("keyword",)
 _BY_MEANING = ("semantic",)
 
@@ -154,7 +152,7 @@ class Recall:
     # Priors
 
     def _apply_priors(self, selection: Selection, request: Request, found: _Found) -> None:
-        depth = max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
+        depth = request.pool
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
         if shifts:
