@@ -92,7 +92,7 @@ def test_s44_pages_of_hybrid_recall_join(seed: int, query: str, limit: int, offs
     """However few are asked for, and however many hold the words: what a page shows is what the whole ranking has there."""
     random = Random(seed)
     with pytest.MonkeyPatch.context() as patch, open_store() as store:
-        patch.setattr("indelible.faces.recall.POOL", 1)
+        patch.setattr("indelible.faces.request.POOL", 1)
         store.remember_many([" ".join(random.choices(WORDS, k=random.randint(1, 6))) for _ in range(40)])
         everything = [(hit.id, hit.rank_score) for hit in store.recall(query, mode="hybrid", limit=1000)]
         page = [(hit.id, hit.rank_score) for hit in store.recall(query, mode="hybrid", limit=limit, offset=offset)]

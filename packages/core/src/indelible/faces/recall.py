@@ -22,8 +22,6 @@ from indelible.search.fusion import CROWD, clear_balance
 from indelible.search.mmr import mmr
 from indelible.search.priors import apply_priors, feedback_shift, recency_shift, unit_of
 
-POOL = 1000
-"""How many of the best hits priors reorder; more if more are asked for."""
 _BY_WORDS = ("keyword",)
 _BY_MEANING = ("semantic",)
 
@@ -160,7 +158,7 @@ class Recall:
             best = [found.records[version] for version, _ in found.ranked[: request.rerank.pool]]
             rows = {row.standing.version: row for row in self._backend.rows(best, version=selection.version)}
             found.ranked[:] = reranked(request, request.rerank, found.ranked, rows, found.parts, self._indexing.embedder)
-        depth = max(POOL, request.depth or 0, request.mmr.pool if request.mmr is not None else 0)
+        depth = request.pool
         pool, rest = found.ranked[:depth], found.ranked[depth:]
         shifts = self._shifts(selection, request, found, pool)
         if shifts:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Mode = Literal["semantic", "keyword", "hybrid"]
 MODES = ("semantic", "keyword", "hybrid")
 FilterOn = Literal["metadata", "value"]
+POOL = 1000
+"""How many of the best hits priors reorder; more if more are asked for."""
 FILTER_ON = ("metadata", "value")
 """What conditions may be about; a value that is no object has nothing that a condition could find."""
 _SHORT, _LONG = 1e-30, 3e38
@@ -195,8 +197,13 @@ class Request:
 
     @property
     def most(self) -> int | None:
-        """How many of the best a channel has to give: what may be reordered is not known to be beyond the cut."""
-        return None if self.has_priors else self.depth
+        """How many of the best a channel has to give: those that are asked for, and those that priors reorder."""
+        return None if self.depth is None else max(self.depth, self.pool) if self.has_priors else self.depth
+
+    @property
+    def pool(self) -> int:
+        """How many of the best hits priors reorder."""
+        return max(POOL, self.depth or 0, self.mmr.pool if self.mmr is not None else 0)
 
     @property
     def has_priors(self) -> bool:
