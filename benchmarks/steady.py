@@ -14,7 +14,7 @@ from benchmarks.measuring import Measurement, Plan
 OPERATIONS = 100_000
 SAMPLES = 100
 RECORDS = 4_000
-PART_OF_BOUNDS = 16
+PART_OF_BOUNDS = 32
 """The caches have one of so many parts of their bounds, so that they are full when the warm-up is over; fewer operations, less still."""
 WARM_UP = 0.2
 FITTED = 0.6
@@ -85,8 +85,8 @@ def report(samples: Sequence[Sample]) -> list[Measurement]:
         Measurement(f"resident memory {after}, the warm-up", warm.resident / mib, "MiB"),
         Measurement(f"resident memory after {total}", last.resident / mib, "MiB", warm.resident / mib, after),
         Measurement("resident memory at most", max(sample.resident for sample in samples) / mib, "MiB", warm.resident / mib, after),
-        Measurement(AGAINST, file, "KiB/1000"),
-        Measurement(f"growth of resident memory, the last {FITTED:.0%}", growth, "KiB/1000", file, AGAINST),
+        Measurement(AGAINST, file, "KiB per 1,000 operations"),
+        Measurement(f"growth of resident memory, the last {FITTED:.0%}", growth, "KiB per 1,000 operations", file, AGAINST),
         Measurement("what the caches hold", last.cached / mib, "MiB", warm.cached / mib if warm.cached else None, after),
         Measurement("records that are not forgotten", last.live, "records", warm.live, after),
         Measurement("events in the log", last.events, "events", warm.events, after),

@@ -86,8 +86,8 @@ def test_a_run_with_a_peer_that_is_not_installed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_kept_store_is_not_filled_again_and_stays_as_it_was(tmp_path: Path) -> None:
     """Whether the run before wrote to what it asked, or only read; other records are filled anew."""
-    python, told = Path(sys.executable), []
-    kept = tmp_path / "kept"
+    python, kept = Path(sys.executable), tmp_path / "kept"
+    told: list[str] = []
 
     def run(name: str, size: int, wanted: set[str]) -> Run:
         folder = tmp_path / name
