@@ -44,18 +44,18 @@ WEIGHTS = {
 
 def tighten(store: MemoryStore, part: int) -> None:
     """Give the caches of a store one of so many parts of their bounds."""
-    for cache in _caches(store):
+    for cache in caches(store):
         cache._max_bytes //= part
 
 
 def cached(store: MemoryStore) -> int:
     """Bytes that the caches of a store count themselves with."""
-    return sum(cache._held for cache in _caches(store))
+    return sum(cache._held for cache in caches(store))
 
 
-def _caches(store: MemoryStore) -> tuple[SliceCache[Any], ...]:
-    engine = store._engine
-    return engine.vector_cache, engine.word_cache, engine.filter_cache, engine.document_cache
+def caches(store: MemoryStore) -> list[SliceCache[Any]]:
+    """All caches of a store."""
+    return [held for held in vars(store._engine).values() if isinstance(held, SliceCache)]
 
 
 def resident() -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from indelible import MemoryStore
+from indelible.faces.slice_cache import SliceCache
 from indelible.testing import HashEmbedder
 
 ROUNDS = 12
@@ -47,7 +48,8 @@ def ours() -> Counter[str]:
 def kept(store: MemoryStore) -> list[int]:
     """How many entries the caches of a store have."""
     engine = store._engine
-    caches = (engine.vector_cache, engine.word_cache, engine.filter_cache, engine.document_cache)
+    caches = [held for held in vars(engine).values() if isinstance(held, SliceCache)]
+    assert len(caches) >= 4
     noted = (engine.word_cache._asked, engine.filter_cache._asked, engine.filter_cache._sizes, engine._positions)
     return [len(cache._entries) for cache in caches] + [len(found) for found in noted]
 

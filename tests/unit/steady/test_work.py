@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.measuring import Plan
 from benchmarks.steady import Sample, report, run, slope
-from benchmarks.steady_work import WEIGHTS, Work, cached, resident, tighten
+from benchmarks.steady_work import WEIGHTS, Work, cached, caches, resident, tighten
 from indelible import MemoryStore
 from indelible.testing import HashEmbedder
 
@@ -50,9 +50,10 @@ def test_the_number_of_records_stays_while_the_log_grows(tmp_path: Path) -> None
             work.step()
             assert 44 <= work.live <= 64  # a few are remembered at once
         assert work.done.keys() == WEIGHTS.keys()
+        assert len(caches(store)) >= 4
         assert store.count() == work.live
         assert store.version > events + 150
-        bounds = sum(cache._max_bytes for cache in (store._engine.vector_cache, store._engine.word_cache, store._engine.filter_cache))
+        bounds = sum(cache._max_bytes for cache in caches(store))
         assert 0 < cached(store) < bounds + 50_000
         assert resident() > 1 << 20
         assert store.verify().ok
