@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, purge, quality, recall, space, upkeep
+from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, purge, quality, recall, space, steady, upkeep
 from benchmarks.measuring import COLUMNS, Measurement, Plan, cells
 from indelible import __version__
 
@@ -31,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
     "upkeep": upkeep.run,
     "purge": purge.run,
     "space": space.run,
+    "steady": steady.run,
     "quality": quality.run,
     "langgraph_store": langgraph_store.run,
     "llamaindex": llamaindex.run,
@@ -49,6 +50,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="name", help=f"which: {' '.join(BENCHMARKS)} (all)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the JSON file (benchmarks/results)")
     parser.add_argument("--folder", type=Path, help="measure on the disk of this folder (that of temporary files)")
+    parser.add_argument(
+        "--python", type=Path, default=Path(sys.executable), help="interpreter that has matplotlib, for pictures (this one)"
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="less than 1 for a quick look with smaller sizes (1)")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(BENCHMARKS)
@@ -63,7 +67,7 @@ def main() -> None:
         console.print(Text(f"other programs keep this machine busy (load {ran_on['load']}): only the ratios mean something", style="bold"))
     results: dict[str, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory(prefix="indelible-bench-", dir=arguments.folder) as folder:
-        plan = Plan(Path(folder), arguments.scale, Path(data) if data else None)
+        plan = Plan(Path(folder), arguments.scale, Path(data) if data else None, arguments.out.absolute(), arguments.python.absolute())
         for name in arguments.names or BENCHMARKS:
             found = BENCHMARKS[name](plan)
             show(console, name, found)

@@ -74,11 +74,15 @@ class Plan:
         folder: an empty folder on the disk to be measured.
         scale: 1 for the sizes of the published table; less for a quick look.
         data: folder of evaluation data, if there is one.
+        out: folder for what a benchmark writes beside its numbers, ``None`` for nowhere.
+        python: an interpreter that may have matplotlib, for pictures.
     """
 
     folder: Path
     scale: float
     data: Path | None
+    out: Path | None = None
+    python: Path = Path(sys.executable)
 
     def times(self, number: int, *, least: int = 3) -> int:
         """A number of repetitions or records, scaled."""

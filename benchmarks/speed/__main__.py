@@ -17,7 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmarks.__main__ import BUSY, RESULTS, machine
-from benchmarks.speed.engines import OURS, PEERS, PHYSICAL
+from benchmarks.speed.engines import INT8, OURS, PEERS, PHYSICAL
+from benchmarks.speed.keep import Kept
 from benchmarks.speed.measure import Run
 from benchmarks.speed.process import ROOT
 from benchmarks.speed.table import columns, lines, markdown, notes
@@ -31,6 +32,9 @@ def main() -> None:
         "--users", type=int, nargs="+", default=[100], help="users among whom they are; each number is a run of its own (100)"
     )
     parser.add_argument("--folder", type=Path, help="measure on the disk of this folder (that of temporary files)")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep filled stores here, and take those that a run before left (none are kept)"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the JSON file and the pictures (benchmarks/results)")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=PEERS, metavar="NAME", help=f"which: {' '.join(PEERS)} (all)")
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="interpreter that has benchmarks/requirements-peers.txt")
@@ -49,7 +53,7 @@ def main() -> None:
     if ran_on["load"] > BUSY:
         console.print(Text(f"other programs keep this machine busy (load {ran_on['load']}): only the ratios mean something", style="bold"))
     ours = Path(sys.executable)
-    pythons = {OURS: ours, PHYSICAL: ours, **{name: arguments.python.absolute() for name in arguments.peers}}
+    pythons = {OURS: ours, PHYSICAL: ours, INT8: ours, **{name: arguments.python.absolute() for name in arguments.peers}}
     wanted = re.compile(arguments.only)
     runs = []
     for size in arguments.sizes:
@@ -63,6 +67,7 @@ def main() -> None:
                     rounds=arguments.rounds,
                     budget=arguments.budget,
                     wanted=lambda what: bool(wanted.search(what)),
+                    keep=Kept(arguments.keep.absolute(), size, min(users, size)) if arguments.keep else None,
                     say=lambda doing: print(doing, file=sys.stderr, flush=True),
                 )
                 run.all()

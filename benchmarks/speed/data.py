@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
@@ -110,6 +112,12 @@ class Corpus:
         chance = np.random.default_rng([seed, _WORLD])
         self._centres = unit(chance.normal(size=(CLUSTERS, DIM)))
         self._far = self._centres[0]
+
+    def digest(self) -> str:
+        """Of the first records: with another way of making them it is another."""
+        rows = self.piece(0).part(0, 100)
+        known = json.dumps([self.size, self.users, rows.texts, rows.users, rows.metadata, np.round(rows.vectors, 4).tolist()])
+        return sha256(known.encode()).hexdigest()
 
     def pieces(self) -> Iterator[Rows]:
         """All records, ``PIECE`` at a time."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -62,6 +63,20 @@ class Engine(ABC):
     def hybrid(self, asked: Question, user: str | None) -> Hits:
         """Both at once."""
         raise NotImplementedError
+
+    def timed(self, call: Callable[[Question], Hits], asked: Question) -> tuple[float, Hits]:
+        """Ask.
+
+        Args:
+            call: what asks this store.
+            asked: the question.
+
+        Returns:
+            seconds it took, and what was found.
+        """
+        began = time.perf_counter()
+        found = call(asked)
+        return time.perf_counter() - began, found
 
     def parts(self) -> dict[str, int]:
         """Bytes on disk, by what they are for; asked when it is closed."""

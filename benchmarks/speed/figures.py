@@ -34,22 +34,27 @@ class Ratios(NamedTuple):
     peer: str | None
     to_peer: float | None
     to_physical: float | None
+    to_int8: float | None
 
 
-def ratios(row: Cells, figure: str, ours: str, physical: str) -> Ratios:
+def ratios(row: Cells, figure: str, ours: str, physical: str, int8: str) -> Ratios:
     """How a row of ours stands: 2 is twice as slow, or as large.
 
     Args:
         row: the cells by store.
         figure: ``p50`` or ``p95``.
-        ours, physical: names of the two that are no peers.
+        ours, physical, int8: names of the three that are no peers.
     """
     value = row.get(ours, {}).get(figure)
     peers = {
-        name: found[figure] for name, found in row.items() if name not in (ours, physical) and figure in found and "aside" not in found
+        name: found[figure]
+        for name, found in row.items()
+        if name not in (ours, physical, int8) and figure in found and "aside" not in found
     }
     best = min(peers, key=lambda name: peers[name], default=None)
-    bare = row.get(physical, {}).get(figure)
     if value is None:
-        return Ratios(best, None, None)
-    return Ratios(best, value / peers[best] if best and peers[best] else None, value / bare if bare else None)
+        return Ratios(best, None, None, None)
+    bare, whole = (row.get(name, {}).get(figure) for name in (physical, int8))
+    return Ratios(
+        best, value / peers[best] if best and peers[best] else None, value / bare if bare else None, value / whole if whole else None
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import median
-from benchmarks.speed.engines import OURS, PHYSICAL
+from benchmarks.speed.engines import INT8, OURS, PHYSICAL
 from benchmarks.speed.figures import Cell, cell, right
+from benchmarks.speed.keep import Kept
 from benchmarks.speed.process import Process, Unable
-from benchmarks.speed.rows import COLD, ROWS
+from benchmarks.speed.rows import COLD, EVERYTHING, ROWS
 
 BLOCK = 10
 """Questions that one store is asked before the next has its turn."""
@@ -22,7 +24,7 @@ COLD_USERS = 30
 FRESH_TURNS = 10
 FIRST_OF_ALL = {
     "opening to the first keyword hit, one user": "keyword, one user",
-    "opening to the first hit, everything": "recall, everything",
+    "opening to the first hit, everything": EVERYTHING,
 }
 ONE, MANY, FRESH = "one durable remember", "remember_many of 1,000", "recall after ten writes by another process"
 FILLING, DISK, MEMORY, VERSIONED = "filling, a record", "on disk, a record", "memory after all this", "ten versions a record"
@@ -40,10 +42,12 @@ class Run:
         budget: seconds that a store may spend on a row; it is asked ``BLOCK`` questions at least.
         wanted: whether a row is to be measured.
         say: told what is being done.
+        keep: filled stores of earlier runs, and for later ones.
         rows: what was found: the cells of each row by store.
         parts: bytes a record on disk, by store and by what they are for.
         versions: of the stores.
         skipped: why a store is not there at all.
+        kept: stores that an earlier run filled, and on which day.
     """
 
     folder: Path
@@ -54,10 +58,13 @@ class Run:
     budget: float
     wanted: Callable[[str], bool]
     say: Callable[[str], object]
+    keep: Kept | None = None
     rows: dict[str, dict[str, Cell]] = field(default_factory=dict)
     parts: dict[str, dict[str, float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
+    _places: dict[str, Path] = field(default_factory=dict)
 
     def all(self) -> None:
         """Everything, in an order in which nothing spoils what comes after it."""
@@ -66,6 +73,7 @@ class Run:
         with ExitStack() as stack:
             open_ones = self._open(stack)
             self.questions(open_ones)
+            open_ones.pop(INT8, None)
             self.remember(open_ones)
             self.fresh(open_ones)
         if OURS in self.versions and self.wanted(VERSIONED):
@@ -73,25 +81,49 @@ class Run:
 
     def as_json(self) -> dict[str, Any]:
         """What was found."""
-        kept = {name: getattr(self, name) for name in ("size", "users", "versions", "skipped", "rows", "parts")}
+        kept = {name: getattr(self, name) for name in ("size", "users", "versions", "skipped", "kept", "rows", "parts")}
         return {**kept, "rows": {what: cells for what, cells in self.rows.items() if cells}}
 
     def fill(self) -> None:
         """Each store in turn, in a process that ends then."""
         for name in self.pythons:
-            self.say(f"{self.size:,}: filling {name}")
+            if name == INT8 and not self.wanted(EVERYTHING):
+                continue
             try:
-                with self._process(name) as process:
-                    self.versions[name] = process.version
-                    took = process("fill")
-                    self._keep(FILLING, name, cell([1000 * (took["seconds"] + took["settled"]) / self.size], unit="ms"))
-                    sizes = process("parts")["parts"]
+                took = self._filled(name)
             except Unable as error:
-                self.versions.pop(name, None)
                 self.skipped[name] = str(error)
                 continue
+            if name == INT8:
+                continue
+            sizes = took["parts"]
+            self._keep(FILLING, name, cell([1000 * (took["seconds"] + took["settled"]) / self.size], unit="ms"))
             self.parts[name] = {part: size / self.size for part, size in sizes.items()}
             self._keep(DISK, name, cell([sum(sizes.values()) / self.size], unit="bytes"))
+
+    def _filled(self, name: str) -> dict[str, Any]:
+        """Fill a store, or take one that is kept; a copy of it if this run writes, so that the next one finds it as it was."""
+        place = self._places[name] = self.keep.place(name) if self.keep else self.folder / name
+        with self._process(name) as process:
+            digest = process("corpus")["digest"]
+            took = self.keep.known(name, process.version, digest) if self.keep else None
+            if took is not None:
+                self.say(f"{self.size:,}: {name} is filled already")
+                self.kept[name] = took["day"]
+            else:
+                self.say(f"{self.size:,}: filling {name}")
+                if self.keep:
+                    self.keep.begin(name)
+                took = process("fill")
+                took["parts"] = process("parts")["parts"]
+                if self.keep:
+                    self.keep.finish(name, process.version, digest, took)
+            version = process.version
+        if self.keep and any(map(self.wanted, (ONE, MANY, FRESH))):
+            self._places[name] = self.folder / name
+            shutil.copytree(place, self._places[name])
+        self.versions[name] = version
+        return took
 
     def openings(self) -> None:
         """Fresh processes that open and ask once; imports do not count, and the disk's cache is warm."""
@@ -101,7 +133,7 @@ class Run:
             self.say(f"{self.size:,}: {what}")
             spent: dict[str, list[float]] = {}
             for _ in range(OPENINGS):
-                for name in self.versions:
+                for name in self._stores():
                     try:
                         with self._process(name) as process:
                             took = process("first", what=row)["ms"]
@@ -111,8 +143,9 @@ class Run:
             for name, times in spent.items():
                 self._keep(what, name, cell(times))
 
-    def questions(self, open_ones: Mapping[str, Process]) -> None:
+    def questions(self, everyone: Mapping[str, Process]) -> None:
         """All the rows of ``ROWS``."""
+        open_ones = {name: process for name, process in everyone.items() if name != INT8}
         for what in ROWS:
             if not self.wanted(what):
                 continue
@@ -122,7 +155,7 @@ class Run:
                 for process in open_ones.values():
                     self._try(process, "warm")
             else:
-                self._row(what, open_ones, self.rounds)
+                self._row(what, everyone if what == EVERYTHING else open_ones, self.rounds)
         for name, process in open_ones.items():
             if (found := self._try(process, "memory")) and self.wanted(MEMORY):
                 self._keep(MEMORY, name, cell([found["now"] / 2**20], unit="MiB"))
@@ -195,13 +228,32 @@ class Run:
         self.say(f"{self.size:,}: {VERSIONED}")
         try:
             with self._process(OURS) as process:
-                found = process("versions", rounds=max(BLOCK, self.rounds // 2))["found"]
+                folder = self._versioned(process)
+                found = process("versions", folder=str(folder), rounds=max(BLOCK, self.rounds // 2))["found"]
         except Unable as error:
             self._keep(VERSIONED, OURS, {"reason": str(error)})
             return
         for what, times in found.items():
             now = median(found[what.rsplit(", ", 1)[0] + ", now"])
             self._keep(what, OURS, cell(times, to_now=median(times) / now))
+
+    def _versioned(self, process: Process) -> Path:
+        """The folder of the store with ten versions a record, which is only read: filled now, or kept."""
+        if self.keep is None:
+            folder, known = self.folder / "versions", None
+        else:
+            digest = process("corpus")["digest"]
+            folder, known = self.keep.place("versions"), self.keep.known("versions", process.version, digest)
+            if known is None:
+                self.keep.begin("versions")
+        if known is None:
+            process("fill_versions", folder=str(folder))
+            if self.keep:
+                self.keep.finish("versions", process.version, digest, {})
+        return folder
+
+    def _stores(self) -> list[str]:
+        return [name for name in self.versions if name != INT8]
 
     def _open(self, stack: ExitStack) -> dict[str, Process]:
         opened = {}
@@ -215,7 +267,7 @@ class Run:
         return opened
 
     def _process(self, name: str) -> Process:
-        return Process(self.pythons[name], name, self.folder / name, self.size, self.users)
+        return Process(self.pythons[name], name, self._places[name], self.size, self.users)
 
     def _try(self, process: Process, do: str, what: str = "", name: str = "", **arguments: Any) -> dict[str, Any] | None:
         try:

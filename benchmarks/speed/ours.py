@@ -54,8 +54,9 @@ class Indelible(Engine):
 
     def load(self) -> None:
         import indelible
+        from indelible.backend.sqlite.schema import SCHEMA_VERSION
 
-        self.version = f"indelible {indelible.__version__}"
+        self.version = f"indelible {indelible.__version__}, schema {SCHEMA_VERSION}"
         self._class = indelible.MemoryStore
 
     def open(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
@@ -30,11 +31,20 @@ class Process:
 
     def __init__(self, python: Path, name: str, folder: Path, size: int, users: int) -> None:
         command = [str(python), "-m", "benchmarks.speed.worker", name, str(folder), str(size), str(users)]
+        # Where a shell forbids writing bytecode, every process would compile what is imported on first use, within what is timed.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         # Its errors go into a file: a pipe that nobody reads would fill and stop it.
         self._errors = folder.with_name(f"{folder.name}.err")
         with self._errors.open("a") as errors:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=ROOT, bufsize=1
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                cwd=ROOT,
+                bufsize=1,
+                env=environment,
             )
         try:
             self.version: str = self._answer()["version"]

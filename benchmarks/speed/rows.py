@@ -41,12 +41,13 @@ class Row:
 
 
 COLD = "recall, one user, first touch"
+EVERYTHING = "recall, everything"
 ROWS = {
     row.what: row
     for row in (
         Row(COLD, "semantic", True),
         Row("recall, one user, warm", "semantic", True),
-        Row("recall, everything", "semantic", False),
+        Row(EVERYTHING, "semantic", False),
         Row("keyword, one user", "keyword", True),
         Row("keyword, everything", "keyword", False),
         Row("hybrid, one user", "hybrid", True),

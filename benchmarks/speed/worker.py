@@ -59,6 +59,7 @@ class Worker:
 
     def fill(self) -> Answer:
         """Keep the whole corpus, piece by piece, then close; the time of making it does not count."""
+        self.engine.folder.mkdir(parents=True, exist_ok=True)
         self.engine.open()
         spent = 0.0
         for rows in self._corpus.pieces():
@@ -103,9 +104,8 @@ class Worker:
         spent, found = [], []
         with _quiet():
             for question in asked:
-                began = time.perf_counter()
-                hits = call(question)
-                spent.append(1000 * (time.perf_counter() - began))
+                took, hits = self.engine.timed(call, question)
+                spent.append(1000 * took)
                 found.append([number for number, _ in hits])
         aside = self.engine.aside.get(row.needs)
         return {"ms": spent, "found": found, **({"aside": aside} if aside else {})}
@@ -146,6 +146,10 @@ class Worker:
     def _ten(self, turn: int) -> Rows:
         return self._corpus.fresh(100).part(turn * ADDED_AT_ONCE, (turn + 1) * ADDED_AT_ONCE)
 
+    def corpus(self) -> Answer:
+        """What the records are: other records have another digest."""
+        return {"digest": self._corpus.digest()}
+
     def parts(self) -> Answer:
         """Bytes on disk."""
         return {"parts": self.engine.parts()}
@@ -154,14 +158,21 @@ class Worker:
         """Bytes of memory."""
         return dict(memory())
 
-    def versions(self, rounds: int) -> Answer:
-        """Records with ten versions each, as they were and are."""
+    def fill_versions(self, folder: str) -> Answer:
+        """Keep as many versions as the corpus has records, ten of each, in an own folder."""
         from benchmarks.speed.ours import Versions
 
-        folder = self.engine.folder.with_name("versions")
-        folder.mkdir()
-        store = Versions(folder, self._corpus)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        store = Versions(Path(folder), self._corpus)
         store.fill()
+        store.close()
+        return {}
+
+    def versions(self, folder: str, rounds: int) -> Answer:
+        """Those records, as they were and are."""
+        from benchmarks.speed.ours import Versions
+
+        store = Versions(Path(folder), self._corpus)
         found: dict[str, list[float]] = {}
         with _quiet():
             for number in range(-min(rounds, 5), rounds):

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed.data import Corpus
-from benchmarks.speed.engines import OURS, PHYSICAL, engine_class
-from benchmarks.speed.measure import DISK, FRESH, MEMORY, ONE, Run
+from benchmarks.speed.engines import INT8, OURS, PHYSICAL, engine_class
+from benchmarks.speed.keep import Kept
+from benchmarks.speed.measure import DISK, FILLING, FRESH, MEMORY, ONE, Run
 from benchmarks.speed.ours import VERSIONS, Versions
-from benchmarks.speed.rows import COLD, ROWS
+from benchmarks.speed.rows import COLD, EVERYTHING, ROWS
 
 SIZE, USERS = 300, 5
 
@@ -58,12 +59,12 @@ def test_ten_versions_a_record(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_run_with_a_peer_that_is_not_installed(tmp_path: Path) -> None:
     python = Path(sys.executable)
-    wanted = {COLD, ONE, FRESH, DISK, MEMORY}
+    wanted = {COLD, EVERYTHING, ONE, FRESH, DISK, MEMORY}
     run = Run(
         folder=tmp_path,
         size=SIZE,
         users=USERS,
-        pythons={OURS: python, PHYSICAL: python, "lancedb": python},
+        pythons={OURS: python, PHYSICAL: python, INT8: python, "lancedb": python},
         rounds=5,
         budget=5.0,
         wanted=wanted.__contains__,
@@ -78,3 +79,43 @@ def test_a_run_with_a_peer_that_is_not_installed(tmp_path: Path) -> None:
         assert {OURS, PHYSICAL} <= written["rows"][what].keys()
     assert written["rows"][COLD][OURS]["recall"] == 1
     assert "aside" not in written["rows"][FRESH][OURS]
+    assert [what for what, row in written["rows"].items() if INT8 in row] == [EVERYTHING]
+    assert written["rows"][EVERYTHING][INT8]["recall"] > 0.9
+
+
+@pytest.mark.slow
+def test_a_kept_store_is_not_filled_again_and_stays_as_it_was(tmp_path: Path) -> None:
+    """Whether the run before wrote to what it asked, or only read; other records are filled anew."""
+    python, kept = Path(sys.executable), tmp_path / "kept"
+    told: list[str] = []
+
+    def run(name: str, size: int, wanted: set[str]) -> Run:
+        folder = tmp_path / name
+        folder.mkdir()
+        told.clear()
+        made = Run(
+            folder=folder,
+            size=size,
+            users=USERS,
+            pythons={OURS: python, PHYSICAL: python, INT8: python},
+            rounds=3,
+            budget=5.0,
+            wanted=wanted.__contains__,
+            say=told.append,
+            keep=Kept(kept, size, USERS),
+        )
+        made.all()
+        return made
+
+    first = run("writing", SIZE, {EVERYTHING, ONE})
+    assert not first.kept
+    sizes = {path: path.stat().st_size for path in kept.rglob("*") if path.suffix in (".f32", ".i8", ".jsonl")}
+    second = run("again", SIZE, {EVERYTHING, ONE})
+    third = run("reading", SIZE, {EVERYTHING})
+    assert list(second.kept) == list(third.kept) == [OURS, PHYSICAL, INT8]
+    assert not any("filling" in doing for doing in told)
+    assert third.rows[FILLING] == second.rows[FILLING] == first.rows[FILLING]
+    assert {path: path.stat().st_size for path in sizes} == sizes
+    assert third.rows[EVERYTHING][OURS]["recall"] == 1
+    assert not list((tmp_path / "reading").iterdir()), "what is only read is not copied"
+    assert not run("other", SIZE + 1, {EVERYTHING}).kept
