@@ -82,7 +82,13 @@ def reproject(transaction: Transaction, records: Iterable[bytes]) -> None:
         for other in sharing:
             transaction.documents.keep_numbers(other)
             connection.execute(queries()["drop_states"], (other,))
-        _write(transaction, standings(sorted(events)))
+        rows = standings(sorted(events))
+        _write(transaction, rows)
+        # What the order of another device's events never let stand is not found any more.
+        shown = {row.version for row in rows if row.visible}
+        for event in events:
+            if event.version not in shown:
+                transaction.documents.unindex(event.version)
     documents = transaction.documents
     documents.refresh([other for record in done for other in (record, *documents.dependents(record)) if documents.has_context(other)])
     documents.drop_unused()
