@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.steady import Sample
 from benchmarks.texts import sentences
 from indelible import MemoryStore
-from indelible.backend.sqlite import connection
+from indelible.backend.sqlite import pragmas
 from indelible.faces.slice_cache import SliceCache
 from indelible.testing import HashEmbedder
 
@@ -181,7 +181,7 @@ class Work:
 def main() -> None:
     """Work, and print samples."""
     path, (operations, every, records, part) = Path(sys.argv[1]), map(int, sys.argv[2:6])
-    connection.PRAGMAS["cache_size"] = -PAGE_CACHE_KIB
+    pragmas.PRAGMAS["cache_size"] = -PAGE_CACHE_KIB
     with MemoryStore(path, embedder=HashEmbedder()) as store:
         tighten(store, part)
         work = Work(store, records)

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from indelible.search.keyword import Bm25, parse_query, rank
+from indelible.search.bm25 import Bm25
+from indelible.search.keyword import parse_query, rank
 from indelible.search.normalise import tokens
 
 Ranker = Callable[[str], list[int]]

@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-from indelible.backend.sqlite.connection import PRAGMAS
+from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.errors import IndelibleError
 from tests.crash.checker import ONE
 from tests.crash.children import Child, Say, listen, start

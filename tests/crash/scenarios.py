@@ -12,7 +12,7 @@ from indelible import MemoryStore
 from indelible.backend.interface import CacheEntry
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.backend import restore_file
-from indelible.backend.sqlite.connection import PRAGMAS
+from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.base.canonical import dumps
 from indelible.base.clock import SystemClock
 from indelible.base.event import Op

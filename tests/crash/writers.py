@@ -9,7 +9,7 @@ from typing import Any
 
 from indelible import MemoryStore, PersistentMemory, Put
 from indelible.backend.sqlite import SqliteBackend
-from indelible.backend.sqlite.connection import PRAGMAS
+from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.backend.sqlite.transaction import Transaction
 from indelible.base.plan import Draft, Planned
 from indelible.testing import HashEmbedder

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.backend.sqlite import keyword, postings
-from indelible.backend.sqlite.postings import Postings, Waiting, documents_of, listed, posting_problems
+from indelible.backend.sqlite.postings import Postings, Waiting, entries_of, listed, posting_problems
 from indelible.backend.sqlite.schema import queries, script, statements
 from indelible.search.keyword import marked_stem
 
@@ -42,7 +42,8 @@ def opened() -> Iterator[sqlite3.Connection]:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of four documents."""
+    """Chunks of four documents, and more than twice the same word in one is many."""
+    monkeypatch.setattr(postings, "MANY", 2)
     monkeypatch.setattr(postings, "CHUNK_BITS", 2)
     monkeypatch.setattr(postings, "CHUNK_MASK", 3)
     monkeypatch.setattr(keyword, "CHUNK_BITS", 2)
@@ -149,7 +150,21 @@ def test_occurrences_are_listed_in_order_and_as_often_as_they_are() -> None:
         index.act(("pack", None, None))
         (data,) = connection.execute("SELECT documents FROM posting WHERE word = 'tea'").fetchone()
         assert data == b"\x01\x00\x01\x00\x03\x00"
-        assert Counter(documents_of(data)) == {1: 2, 3: 1}
+        assert Counter(entries_of("tea", data)) == {1: 2, 3: 1}
+
+
+def test_a_word_said_a_million_times_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row holds no more than some entries for a document, whatever its text: a value in the database has a greatest length."""
+    monkeypatch.setattr(postings, "PACK_WORDS", 10**9)
+    with opened() as connection:
+        index = Index(connection)
+        for _ in range(3):
+            index.act(("write", "tea " * 100_000 + "run", None))
+        index.act(("pack", None, None))
+        assert connection.execute("SELECT max(length(documents)) FROM posting").fetchone()[0] <= 24
+        index.check()
+        index.remove(2)
+        index.check()
 
 
 def test_long_texts_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from indelible.backend.sqlite import SqliteBackend
-from indelible.backend.sqlite.connection import PRAGMAS, Connections
+from indelible.backend.sqlite.connection import Connections
+from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.backend.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 from indelible.errors import IntegrityFailure
 from tests.crash.engine import open_engine, put

@@ -96,3 +96,4 @@ def test_marks_are_those_of_stems(text: str) -> None:
     """Also of words that have been met."""
     for word in tokens(text) * 2:
         assert marked_stem(word) == (STEM_MARK + stem(word) if stem(word) != word else "")
+        assert marked_stem(word)[1:2] in ("", word[0]), "an index looks for spellings among the words with this letter"

@@ -11,11 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from indelible.errors import InvalidInput
+from indelible.search.bm25 import UNSEEN, Bm25, CorpusStats
 from indelible.search.keyword import (
     MAX_ALTERNATIVES,
-    UNSEEN,
-    Bm25,
-    CorpusStats,
     KeywordQuery,
     Match,
     Scoring,

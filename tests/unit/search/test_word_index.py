@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.search.keyword import Bm25, KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
+from indelible.search.bm25 import Bm25
+from indelible.search.keyword import KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
 from indelible.search.normalise import tokens
 from indelible.search.word_index import WordIndex
 from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS

@@ -30,7 +30,7 @@ class Indexer(Protocol):
         ...
 
     def stem(self, word: str) -> str:
-        """The marked stem of a word that differs from it, else nothing."""
+        """The marked stem of a word that differs from it, else nothing: a character that no word has, then what begins as the word."""
         ...
 
 

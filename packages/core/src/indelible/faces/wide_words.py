@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.backend.interface import Backend, Document, Mark, Selection
 from indelible.faces.document_cache import DocumentCache
 from indelible.faces.word_cache import WordHits
-from indelible.search.keyword import Bm25, CorpusStats, KeywordQuery, Scoring, find_words
+from indelible.search.bm25 import Bm25, CorpusStats
+from indelible.search.keyword import KeywordQuery, Scoring, find_words
 
 if TYPE_CHECKING:
     from indelible.backend.large import Bytes, Integers

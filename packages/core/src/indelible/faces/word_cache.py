@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, Mark, Selection
 from indelible.faces.slice_cache import Key, PatientCache
-from indelible.search.keyword import CorpusStats, KeywordQuery, Scoring
+from indelible.search.bm25 import CorpusStats
+from indelible.search.keyword import KeywordQuery, Scoring
 from indelible.search.word_index import WordIndex
 
 if TYPE_CHECKING:

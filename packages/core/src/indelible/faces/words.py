@@ -13,9 +13,8 @@ from indelible.faces.listing import is_whole
 from indelible.faces.request import Request
 from indelible.faces.wide_words import all_by_words, best_by_words
 from indelible.faces.word_cache import WordHits
+from indelible.search.bm25 import Bm25, CorpusStats
 from indelible.search.keyword import (
-    Bm25,
-    CorpusStats,
     Counted,
     KeywordQuery,
     Scoring,

@@ -11,16 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.search.keyword import (
-    Bm25,
-    CorpusStats,
-    Counted,
-    KeywordQuery,
-    Occurrences,
-    Scoring,
-    document_frequencies,
-    rank_counted,
-)
+from indelible.search.bm25 import Bm25, CorpusStats
+from indelible.search.keyword import Counted, KeywordQuery, Occurrences, Scoring, document_frequencies, rank_counted
 from indelible.search.normalise import stem
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indelible.backend.interface import Document, Found, Occurrences, Selection
-from indelible.backend.sqlite.postings import CHUNK_BITS, CHUNK_MASK, Waiting, postings
+from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, postings
 from indelible.backend.sqlite.selection import state_conditions
 
 if TYPE_CHECKING:
@@ -159,6 +159,9 @@ def occurrences(connection: sqlite3.Connection, terms: Sequence[Sequence[str]], 
         for word in dict.fromkeys(words):
             for chunk, documents in postings(connection, word):
                 counts_of(chunk)[number] += np.bincount(np.frombuffer(documents, np.uint16), minlength=width)
+            for chunk, pairs in postings(connection, word + BEYOND):
+                beyond = np.frombuffer(pairs, np.uint32).reshape(-1, 2)
+                counts_of(chunk)[number, beyond[:, 0]] += beyond[:, 1].astype(np.int32)
             for doc, count in late.get(word, {}).items():
                 counts_of(doc >> CHUNK_BITS)[number, doc & CHUNK_MASK] += count
     numbers, of_chunks = [np.zeros(0, np.int64)], [np.zeros((len(terms), 0), np.int32)]

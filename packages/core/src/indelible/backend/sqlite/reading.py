@@ -22,10 +22,10 @@ from indelible.backend.interface import (
     VectorRow,
     Words,
 )
-from indelible.backend.sqlite.connection import PRAGMAS
 from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
 from indelible.backend.sqlite.large import SqliteLargeReads
 from indelible.backend.sqlite.postings import Waiting
+from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
 from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
