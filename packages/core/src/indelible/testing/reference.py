@@ -18,6 +18,7 @@ from indelible.backend.interface import (
     CacheEntry,
     ContextRead,
     Corpus,
+    CountedRecord,
     Document,
     Embedded,
     Found,
@@ -181,6 +182,15 @@ class ReferenceBackend(Backend):
         for row, _, words in self._texts(selection):
             if terms and hold(any(set(self._listed(words)).issuperset(run) for run in term) for term in terms):
                 found.append(Found(row.record, row.version, words))
+        return found
+
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+        found = []
+        for row, _, words in self._texts(selection):
+            there = Counter(self._listed(words))
+            counts = tuple(sum(there[word] for word in dict.fromkeys(term)) for term in terms)
+            if any(counts):
+                found.append(CountedRecord(row.record, row.version, counts, len(words.split()) if lengths else 0))
         return found
 
     def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
