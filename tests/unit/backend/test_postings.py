@@ -167,6 +167,22 @@ def test_a_word_said_a_million_times_takes_no_room(monkeypatch: pytest.MonkeyPat
         index.check()
 
 
+@pytest.mark.parametrize("docs", [(-1, -2), (-2, -1), (1, 2), (2, 1)])
+def test_how_often_beyond_is_listed_in_order(docs: tuple[int, int]) -> None:
+    """S88: documents that are indexed again, or out of order, stand as they would in an index that is made anew, which verify asks for."""
+    with opened() as connection:
+        index = Index(connection)
+        index.newest = 2
+        index.postings.pack(2, least=1)
+        for doc in docs:
+            index.put(doc, "tea " * 99 + "tea")
+        index.check()
+        for doc in docs:
+            index.remove(doc)
+            index.put(doc, "tea " * 88 + "tea")
+            index.check()
+
+
 def test_long_texts_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits is kept in memory by every reader, so words are packed early where there are many of them."""
     monkeypatch.setattr(postings, "PACK", 100)
