@@ -64,7 +64,9 @@ class Postings:
             return
         for name, entries in held_words([(doc, words)], self._stem).items():
             known = self._entries(name, doc >> CHUNK_BITS)
-            at = 0 if name.endswith(BEYOND) else bisect_left(known, doc & CHUNK_MASK)
+            # Pairs stand in the order of documents as well: a document may be listed again that was here before others.
+            low, width = doc & CHUNK_MASK, 2 if name.endswith(BEYOND) else 1
+            at = width * bisect_left(known[::width], low)
             self._set(name, doc, known[:at] + entries + known[at:])
 
     def remove(self, doc: int, words: str) -> None:
