@@ -17,7 +17,7 @@ from indelible.backend.sqlite.schema import queries, script, statements
 from indelible.search.keyword import marked_stem
 
 WORDS = ("run", "running", "runs", "tea", "teas", "学", "x")
-TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join) | st.sampled_from(["tea tea tea", "run running runs"])
 ACTS = st.lists(
     st.one_of(
         st.tuples(st.just("write"), TEXTS),
@@ -127,6 +127,19 @@ def test_nothing_of_what_was_taken_out_is_left(acts: list[tuple[str, object, obj
         for doc in list(index.texts):
             index.remove(doc)
         assert connection.execute("SELECT count(*) FROM posting").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("kind", ["write", "split"])
+def test_a_text_that_is_listed_again_stands_where_it_stood(kind: str, narrow: None) -> None:
+    """With words that it holds many times, too: what neighbours say is indexed anew each time one of them changes."""
+    with opened() as connection:
+        index = Index(connection)
+        for text in ("tea tea tea", "tea tea tea tea", "x"):
+            index.act((kind, text, None))
+        index.act(("pack", None, None))
+        for number in range(3):
+            index.act(("again", "tea tea tea run run run", number))
+            index.check()
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM posting WHERE word = 'tea'", "UPDATE posting SET documents = x'0000' WHERE word = 'tea'"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import MemoryStore, where
+from indelible import InvalidInput, MemoryStore, where
 from indelible.backend.interface import Row, Selection
 from indelible.faces import listing
 from indelible.faces.engine import open_backend
@@ -224,6 +224,28 @@ def test_a_page_is_of_one_moment(clock: FakeClock, rival: Callable[[MemoryStore]
     assert waiting == []
     assert seen(page) == seen(other.list(RED, limit=1))
     assert len(page) == 1
+
+
+@pytest.mark.parametrize("mode", ["semantic", "keyword", "hybrid"])
+def test_a_recall_asks_a_function_the_same_each_time(clock: FakeClock, mode: str) -> None:
+    """About what may be shown and meets the other conditions, however well the slice is known: it may raise where it is asked of more."""
+    store, _ = watched(clock)
+    store.remember("tea that is gone", metadata={"n": "text"}, user_id="u", ttl_ms=1)
+    store.remember("tea of others", metadata={"n": "text", "kind": "other"}, user_id="u")
+    clock.advance(ms=1)
+    asked: list[int] = []
+
+    def one(metadata: Mapping[str, Any]) -> bool:
+        asked.append(metadata["n"] + 0)
+        return True
+
+    for _ in range(4):
+        found = store.recall("tea", mode=mode, filters=Predicate(one) & where("n").eq(1), user_id="u")
+        assert contents(found) == ["tea"]
+    assert asked == 4 * [1]
+    for _ in range(3):
+        with pytest.raises(InvalidInput, match="TypeError"):
+            store.recall("tea", mode=mode, filters=Predicate(one) & where("n").eq("text"), user_id="u", include_expired=True)
 
 
 def test_a_listing_asks_a_function_once(clock: FakeClock) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.backend.interface import Backend, Mark, Selection
 from indelible.base.canonical import loads
 from indelible.faces.slice_cache import MAX_NOTED, Key, PatientCache
-from indelible.search.filter_index import FilterIndex, has_predicate, scan
+from indelible.search.filter_index import FilterIndex, scan
 from indelible.search.filter_tree import Filter
+from indelible.search.filters import has_predicate
 
 if TYPE_CHECKING:
     from indelible.faces.request import FilterOn
@@ -55,10 +56,12 @@ class FilterCache(PatientCache[SliceMetadata]):
         self._sizes: OrderedDict[Key, tuple[int, int]] = OrderedDict()
 
     def match(self, selection: Selection, filters: Filter, on: FilterOn, mark: Mark) -> set[int] | None:
-        """The versions of the records of a slice that a filter matches, expired ones included; ``None`` where they have to be read.
+        """The versions of the records of a slice that a filter matches; ``None`` where they have to be read.
+
+        There may be expired ones among them, but no function in the filter is asked about what the selection leaves out.
 
         Args:
-            selection: the slice.
+            selection: the slice, with expiry.
             filters: what they must satisfy.
             on: what it is about.
             mark: where the store is.
@@ -73,7 +76,9 @@ class FilterCache(PatientCache[SliceMetadata]):
                 return None
             if not has_predicate(filters):
                 return self._match(key, known, filters)
-            everything = known.metadata.records()
+            records = known.metadata.records()
+            # As where they are read: what has expired may not be what the function expects.
+            everything = [(version, metadata) for version, metadata in records if _is_due(known.places[version], selection)]
         # A caller's function may take its time, ask this store, write to it or wait for a thread that does: nothing is held meanwhile.
         return scan(filters, everything)
 

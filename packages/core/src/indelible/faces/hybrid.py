@@ -38,7 +38,7 @@ class Joined(NamedTuple):
         ranked: versions with their scores.
         records: by version.
         cosines, parts: of those that have a vector.
-        channels: that found each.
+        channels: that found each; whatever has a vector has been found by meaning, however few hits are asked for.
     """
 
     ranked: list[tuple[int, float]]
@@ -113,7 +113,7 @@ def _about(
         {version: words.records[version] if version in held else records[version] for version in versions},
         {version: known[version][0] for version in versions if version in known},
         {version: vectors.parts[known[version][1]] for version in versions if version in known},
-        {version: by_words * (version in held) + by_meaning * (version in near) for version in versions},
+        {version: by_words * (version in held) + by_meaning * (version in known) for version in versions},
     )
 
 

@@ -11,7 +11,7 @@ from indelible.faces.engine import Engine
 from indelible.faces.fields import record_of
 from indelible.faces.request import Accept, FilterOn
 from indelible.search.filter_tree import Filter
-from indelible.search.filters import equalities, matches
+from indelible.search.filters import equalities, matching
 
 MAX_PAGE = 1000
 """A longer page is not read record by record."""
@@ -59,7 +59,7 @@ def scanned_rows(backend: Backend, selection: Selection, filters: Filter | None,
 def chosen(rows: list[Row], filters: Filter | None, accept: Accept | None, on: FilterOn) -> list[Row]:
     """Those of some records that meet the conditions."""
     if filters is not None:
-        rows = [row for row in rows if matches(filters, found if isinstance(found := loads(row.body).get(on), dict) else {})]
+        rows = matching(filters, ((row, found if isinstance(found := loads(row.body).get(on), dict) else {}) for row in rows))
     return rows if accept is None else [row for row in rows if _accepts(accept, row)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from indelible.base.canonical import dumps
 from indelible.search.filter_tree import And, Compare, Filter, Or, Path, Predicate, scalar_key
-from indelible.search.filters import Found, find, holds, matches
+from indelible.search.filters import Found, find, has_predicate, holds, matching
 
 _ORDERS = {"lt", "lte", "gt", "gte"}
 MAX_COLUMNS = 100
@@ -182,18 +182,13 @@ class FilterIndex:
         return column
 
 
-def has_predicate(filter: Filter) -> bool:
-    """Whether a filter has a function in it."""
-    return isinstance(filter, Predicate) or (not isinstance(filter, Compare) and any(map(has_predicate, filter.children)))
-
-
 def scan(filter: Filter, records: Iterable[tuple[int, Mapping[str, Any]]]) -> set[int]:
     """The records that a filter matches, asked one by one: a function may be slow or raise, and is asked of no other.
 
     Raises:
         InvalidInput: a ``Predicate`` raised.
     """
-    return {document for document, metadata in records if matches(filter, metadata)}
+    return set(matching(filter, records))
 
 
 def _weight(value: object) -> int:

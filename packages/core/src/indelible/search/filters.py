@@ -11,9 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from indelible.errors import InvalidInput
 from indelible.search.arguments import shown
@@ -52,7 +52,9 @@ __all__ = [
     "equalities",
     "filter_from_json",
     "filter_to_json",
+    "has_predicate",
     "matches",
+    "matching",
     "parse_filter",
     "where",
 ]
@@ -63,6 +65,7 @@ class _Missing:
 
 
 _MISSING: Final = _Missing()
+Asked = TypeVar("Asked")
 Found = object
 """What stands at a place of the metadata, or the sign that nothing does."""
 _LISTS: Final = (list, tuple)
@@ -85,6 +88,24 @@ def matches(filter: Filter | None, metadata: Mapping[str, Any]) -> bool:
     if isinstance(filter, Not):
         return not any(matches(child, metadata) for child in filter.children)
     return _ask(filter, metadata)
+
+
+def matching(filter: Filter | None, records: Iterable[tuple[Asked, Mapping[str, Any]]]) -> list[Asked]:
+    """What of some records, each with its metadata, satisfies a filter.
+
+    A function is asked about no record that breaks an equality which every match meets, wherever that stands: backends and indexes
+    skip those, and whether a function is asked, and may raise, must not depend on them.
+
+    Raises:
+        InvalidInput: a ``Predicate`` raised; its exception is the cause.
+    """
+    first = [Compare(path, "eq", value) for path, value in equalities(filter)] if filter is not None and has_predicate(filter) else []
+    return [asked for asked, metadata in records if all(matches(one, metadata) for one in first) and matches(filter, metadata)]
+
+
+def has_predicate(filter: Filter) -> bool:
+    """Whether a filter has a function in it."""
+    return isinstance(filter, Predicate) or (not isinstance(filter, Compare) and any(map(has_predicate, filter.children)))
 
 
 def holds(condition: Compare, found: Found) -> bool:
