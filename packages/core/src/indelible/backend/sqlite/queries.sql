@@ -157,6 +157,9 @@ INSERT INTO keyword(doc, words, length) VALUES (?, ?, ?)
 -- name: keywords_between
 SELECT doc, words FROM keyword WHERE doc BETWEEN ? AND ? ORDER BY doc
 
+-- name: least_keyword
+SELECT min(doc) FROM keyword
+
 -- name: keywords_after
 SELECT doc, words FROM keyword WHERE doc > ? ORDER BY doc
 
