@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from indelible.backend.interface import Backend, Selection
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.documents import has_neighbours
-from indelible.base.draft import PartVector, Written
+from indelible.base.draft import Draft, PartVector, Written
 from indelible.base.event import Event, Op
 from indelible.base.record import ANY_SCOPE, UNSET, Scope, ScopeFilter
 from indelible.faces.engine import TextIndexer
@@ -289,3 +289,21 @@ def test_scopes_are_compared_exactly(backend: Backend) -> None:
         (("n",), Scope(), 1),
         (("n", "m"), Scope(user_id="u"), 1),
     ]
+
+
+def test_settings_of_a_namespace_go_with_its_last_record() -> None:
+    """Those of namespaces above one that still has a record stay, and a record that is forgotten is one."""
+    for writer in a_pair():
+        backend = writer.backend
+        places = [("a",), ("a", "b"), ("c",), ()]
+        keys = {place: Draft(Op.REMEMBER, place, key="k", fields={"content": '"x"'}) for place in (("a", "b"), ("c",))}
+        written = backend.append(list(keys.values()))
+        for place in places:
+            assert backend.setting("mood", "good", namespace=place) == "good"
+        backend.setting("mood", "fair")
+        backend.append([Draft(Op.FORGET, ("a", "b"), record=written[0].record)])
+        backend.append([Draft(Op.PURGE, ("c",), record=written[1].record)])
+        assert [backend.setting("mood", namespace=place) for place in places] == ["good", "good", None, "good"]
+        backend.append([Draft(Op.PURGE, ("a", "b"), record=written[0].record)])
+        assert [backend.setting("mood", namespace=place) for place in places] == [None] * 4
+        assert backend.setting("mood") == "fair"

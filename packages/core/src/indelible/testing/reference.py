@@ -319,12 +319,10 @@ class ReferenceBackend(Backend):
         return found
 
     def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
-        if namespace is not None:
-            name = f"{name}@{namespace!r}"
         with self._open() as medium:
             if value is not None:
-                medium.settings[name] = value
-            return medium.settings.get(name)
+                medium.settings[name, namespace] = value
+            return medium.settings.get((name, namespace))
 
     # Caches
 

@@ -22,7 +22,7 @@ class Medium:
         documents: the number of what is indexed, by version and where it begins.
         vectors: data by (document, part, model).
         models: names of all that ever made a vector.
-        settings: text by name.
+        settings: text by name and namespace; ``None`` for those of the whole store.
         cache: entries of cache collections by (namespace, key).
         device: who writes here; ``None`` before the first write.
         continues: for a copy that has not written yet, the device it was copied from.
@@ -33,7 +33,7 @@ class Medium:
     documents: dict[tuple[int, int], int] = field(default_factory=dict)
     vectors: dict[tuple[int, str, str], bytes] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: dict[tuple[str, Namespace | None], str] = field(default_factory=dict)
     cache: dict[tuple[Namespace, str], CacheEntry] = field(default_factory=dict)
     device: bytes | None = None
     continues: bytes | None = None
@@ -99,6 +99,13 @@ class Medium:
             place: data
             for place, data in self.vectors.items()
             if records[place[0]] not in purged and not (place[1].startswith(CONTEXT_PART) and records[place[0]] in beside)
+        }
+        # The name of a namespace, too, may be somebody's secret.
+        left = {piece.standing.namespace for piece in View(self.log).pieces}
+        self.settings = {
+            (name, namespace): value
+            for (name, namespace), value in self.settings.items()
+            if namespace is None or any(place[: len(namespace)] == namespace for place in left)
         }
         self.epoch += 1
 
