@@ -132,17 +132,17 @@ def test_texts_are_packed_in_pieces(acts: list[tuple[str, object, object]], toge
 
 
 @pytest.mark.usefixtures("narrow")
-@given(split=st.lists(TEXTS, max_size=10), written=st.lists(TEXTS, max_size=10), pack=st.sampled_from([1, 8, 100]))
-def test_a_store_of_old_is_listed_whole(split: list[str], written: list[str], pack: int) -> None:
+@given(split=st.lists(TEXTS, max_size=10), written=st.lists(TEXTS, max_size=10))
+def test_a_store_of_old_is_listed_whole(split: list[str], written: list[str]) -> None:
     """S80: what an older release had is listed as if it had come now, the documents that context split among it."""
-    with pytest.MonkeyPatch.context() as patch, opened() as connection:
-        patch.setattr(postings, "PACK", pack)
+    with opened() as connection:
         index = Index(connection)
         texts = {-number: text for number, text in enumerate(split, 1)} | dict(enumerate(written, 1))
         for doc, text in texts.items():
             connection.execute(queries()["add_keyword"], (doc, text, text.count(" ") + 1))
         index.texts, index.newest = texts, len(written)
         index.postings.pack_everything(index.newest)
+        assert index.postings.packed == index.newest
         index.check()
 
 
@@ -253,4 +253,20 @@ def test_long_texts_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> Non
             index.act(("write", text, None))
             index.postings.pack(index.newest)
         assert index.postings.packed == 2
+        index.check()
+
+
+def test_the_long_texts_of_many_writers_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S80: programs that write one text and end, or take turns, do not leave their readers more to remember than one that stays."""
+    monkeypatch.setattr(postings, "PACK", 100)
+    monkeypatch.setattr(postings, "PACK_WORDS", 1000)
+    with opened() as connection:
+        index = Index(connection)
+        packed = []
+        for number in range(60):
+            index.postings = Postings(connection, marked_stem)
+            index.act(("write", "tea " * (99 if number % 2 else 4) + "tea", None))
+            index.postings.pack(index.newest)
+            packed.append(index.postings.packed)
+        assert sorted(set(packed)) == [0, 20, 40, 60]
         index.check()

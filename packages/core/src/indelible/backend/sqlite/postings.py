@@ -24,7 +24,7 @@ CHUNK_MASK = (1 << CHUNK_BITS) - 1
 PACK = 4096
 """So many documents may wait to be packed."""
 PACK_WORDS = 500_000
-"""So many words of one process' writes may wait."""
+"""So many words of longer texts than are counted by ``PACK`` may wait, whoever wrote them."""
 MANY = 64
 """A text of fewer words is packed without counting them; so often at most is a document listed in a row."""
 TOGETHER = 2_000_000
@@ -35,6 +35,8 @@ BEYOND = " "
 """Ends the name of the row that says how often beyond once; no word has it."""
 PACKED = "packed"
 """Under which name ``meta`` keeps the last version whose documents are packed."""
+WAITING_WORDS = "waiting_words"
+"""Under which name ``meta`` counts the words of the longer texts that wait: writers come and go, and take turns."""
 _NUMBER = "I"
 Stem = Callable[[str], str]
 """The marked stem under which a word is listed as well, or nothing: a mark that no word has, and a stem that begins as the word does."""
@@ -48,7 +50,8 @@ class Postings:
         self._stem = stem
         self._sql = queries()
         self._packed: int | None = None
-        self._waiting_words = 0
+        self._counted: int | None = None
+        self._added_words = 0
 
     @property
     def packed(self) -> int:
@@ -64,7 +67,10 @@ class Postings:
     def add(self, doc: int, words: str) -> None:
         """List a document under its words; one that waits is listed when it is packed."""
         if self.waits(doc):
-            self._waiting_words += words.count(" ") + 1
+            count = words.count(" ") + 1
+            # As many as may wait of shorter ones are no more words.
+            if count > PACK_WORDS // PACK:
+                self._added_words += count
             return
         for name, entries in held_words([(doc, words)], self._stem).items():
             known = self._entries(name, doc >> CHUNK_BITS)
@@ -93,19 +99,32 @@ class Postings:
             newest: the last version.
             least: below that it goes on waiting; ``PACK`` by default.
         """
-        if newest - self.packed < (PACK if least is None else least) and self._waiting_words < PACK_WORDS:
+        if newest - self.packed < (PACK if least is None else least) and not self._are_many_words():
             return
         self._list(self.packed + 1, newest)
         self._connection.execute(self._sql["set_meta"], (PACKED, newest))
-        self._packed, self._waiting_words = newest, 0
+        self._connection.execute(self._sql["delete_meta"], (WAITING_WORDS,))
+        self._packed, self._counted, self._added_words = newest, 0, 0
+
+    def _are_many_words(self) -> bool:
+        """Count the words that were added; says whether too many wait."""
+        if not self._added_words:
+            return False
+        if self._counted is None:
+            row = self._connection.execute(self._sql["meta"], (WAITING_WORDS,)).fetchone()
+            self._counted = 0 if row is None else int(row[0])
+        self._counted += self._added_words
+        self._added_words = 0
+        self._connection.execute(self._sql["set_meta"], (WAITING_WORDS, self._counted))
+        return self._counted >= PACK_WORDS
 
     def pack_everything(self, newest: int) -> None:
-        """List all documents in an index that lists none; those that wait go on waiting if they are few."""
+        """List all documents in an index that lists none."""
         least = self._connection.execute(self._sql["least_keyword"]).fetchone()[0]
         if least is not None and least < 0:
             # One by one, as they come about, would take a time that grows with the square of their number.
             self._list(least, -1)
-        self.pack(newest)
+        self.pack(newest, least=1)
 
     def _list(self, first: int, newest: int) -> None:
         """List documents of which none is listed, nor any after them in their chunks."""
@@ -122,7 +141,8 @@ class Postings:
         """Forget every document: all are to be packed again."""
         self._connection.execute(self._sql["clear_postings"])
         self._connection.execute(self._sql["set_meta"], (PACKED, 0))
-        self._packed = 0
+        self._connection.execute(self._sql["delete_meta"], (WAITING_WORDS,))
+        self._packed, self._counted, self._added_words = 0, 0, 0
 
     def _entries(self, name: str, chunk: int) -> array[int]:
         row = self._connection.execute(self._sql["posting"], (name, chunk)).fetchone()
