@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,6 +118,52 @@ def test_the_index_is_what_a_count_of_all_texts_says(acts: list[tuple[str, objec
         index.check()
 
 
+@pytest.mark.usefixtures("narrow")
+@given(acts=ACTS, together=st.integers(1, 20), entries=st.integers(1, 20))
+def test_texts_are_packed_in_pieces(acts: list[tuple[str, object, object]], together: int, entries: int) -> None:
+    """S41: however few documents are gone through, and entries gathered, at a time."""
+    with pytest.MonkeyPatch.context() as patch, opened() as connection:
+        patch.setattr(postings, "TOGETHER", together)
+        patch.setattr(postings, "GATHERED", entries)
+        index = Index(connection)
+        for act in acts:
+            index.act(act)
+        index.check()
+
+
+@pytest.mark.usefixtures("narrow")
+@given(split=st.lists(TEXTS, max_size=10), written=st.lists(TEXTS, max_size=10), pack=st.sampled_from([1, 8, 100]))
+def test_a_store_of_old_is_listed_whole(split: list[str], written: list[str], pack: int) -> None:
+    """S80: what an older release had is listed as if it had come now, the documents that context split among it."""
+    with pytest.MonkeyPatch.context() as patch, opened() as connection:
+        patch.setattr(postings, "PACK", pack)
+        index = Index(connection)
+        texts = {-number: text for number, text in enumerate(split, 1)} | dict(enumerate(written, 1))
+        for doc, text in texts.items():
+            connection.execute(queries()["add_keyword"], (doc, text, text.count(" ") + 1))
+        index.texts, index.newest = texts, len(written)
+        index.postings.pack_everything(index.newest)
+        index.check()
+
+
+def test_packing_takes_no_more_memory_for_more_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S80: what is at hand at a time is bounded, so that a rebuild or a migration of any store can be done."""
+    monkeypatch.setattr(postings, "TOGETHER", 20_000)
+    monkeypatch.setattr(postings, "GATHERED", 20_000)
+    peaks = []
+    for many in (100, 800):
+        with opened() as connection:
+            index = Index(connection)
+            for number in range(many):
+                index.put(number + 1, " ".join(f"w{(number * 7 + word) % 900}" for word in range(300)))
+            tracemalloc.start()
+            index.postings.pack(many, least=1)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+            assert posting_problems(connection, marked_stem) == []
+    assert peaks[1] < 1.5 * peaks[0], peaks
+
+
 @given(acts=ACTS)
 def test_nothing_of_what_was_taken_out_is_left(acts: list[tuple[str, object, object]]) -> None:
     """S60: when every document is gone, no word is listed."""
@@ -178,6 +225,22 @@ def test_a_word_said_a_million_times_takes_no_room(monkeypatch: pytest.MonkeyPat
         index.check()
         index.remove(2)
         index.check()
+
+
+@pytest.mark.parametrize("docs", [(-1, -2), (-2, -1), (1, 2), (2, 1)])
+def test_how_often_beyond_is_listed_in_order(docs: tuple[int, int]) -> None:
+    """S88: documents that are indexed again, or out of order, stand as they would in an index that is made anew, which verify asks for."""
+    with opened() as connection:
+        index = Index(connection)
+        index.newest = 2
+        index.postings.pack(2, least=1)
+        for doc in docs:
+            index.put(doc, "tea " * 99 + "tea")
+        index.check()
+        for doc in docs:
+            index.remove(doc)
+            index.put(doc, "tea " * 88 + "tea")
+            index.check()
 
 
 def test_long_texts_do_not_wait_for_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,9 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"find {version}"] = sorted(backend.find(seen, KETTLE, match="all"))
         found[f"any {version}"] = sorted(backend.find(seen, KETTLE, match="any"))
         found[f"occurrences {version}"] = occurrences(backend, seen)
+        found[f"counted {version}"] = [
+            sorted(backend.counted(seen, [["kettle", "ˢrun"], ["red"], ["blue"]], lengths=lengths) or ()) for lengths in (False, True)
+        ]
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
         found[f"size {version}"] = [backend.size(seen, most) for most in (0, 1, 99)]
         found[f"coded {version}"] = stored(backend, seen)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from indelible import FeedbackSettings, InvalidInput, MemoryStore
+from indelible import FeedbackSettings, InvalidInput, MemoryStore, Part
 from indelible.base.canonical import MAX_LABEL_BYTES, MAX_METADATA_BYTES, MAX_TEXT_BYTES
-from indelible.testing import FakeClock
+from indelible.faces import indexing
+from indelible.testing import FakeClock, HashEmbedder
 from tests.unit.facts.stores import contents
 
 
@@ -230,6 +231,36 @@ def test_an_embedder_that_is_none(bad: Any) -> None:
         with pytest.raises(InvalidInput):
             store.recall("tea")
         assert store.version == 0
+
+
+def test_a_text_of_too_many_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S31: the vectors of a record are numbered, and the numbers end."""
+    monkeypatch.setattr(indexing, "MAX_VECTORS", 3)
+    with MemoryStore(":memory:", embedder=HashEmbedder(16)) as store:
+        store.remember_many(["tea " * 700, "tea " * 700])
+        pages = store.collection("pages", model="store")
+        for write in (
+            lambda: store.remember("tea " * 900),
+            lambda: store.remember_many(["tea", "tea " * 900]),
+            lambda: pages.put("a", parts=[Part(name, "tea " * 500) for name in "ab"]),
+        ):
+            with pytest.raises(InvalidInput, match="the limit is 3"):
+                write()
+        assert store.version == 2
+
+
+class Unhashable(Text):
+    """A text by all means, of a careless class."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # as a class with __eq__ alone has it
+
+
+def test_a_scope_that_cannot_be_hashed(store: MemoryStore) -> None:
+    """S30: a text is a text."""
+    assert store.remember("tea", user_id=Unhashable("ada")).scope.user_id == "ada"
+    assert [record.scope.agent_id for record in store.remember_many(["a", {"content": "b"}, "c"], agent_id=Unhashable("x"))] == ["x"] * 3
+    assert store.version == 4
 
 
 def test_unknown_arguments_are_a_mistake_of_the_program(store: MemoryStore) -> None:

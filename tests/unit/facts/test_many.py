@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -291,3 +292,17 @@ def test_a_bad_turn_is_named_and_nothing_is_written(store: MemoryStore, bad: Any
     with pytest.raises(InvalidInput):
         store.remember_turns([("user", "fine")], date="2025-06-01")  # type: ignore[arg-type]  # that is the test
     assert store.version == 0
+
+
+def test_metadata_that_changes_while_texts_come(store: MemoryStore) -> None:
+    """S32: each item has the arguments as they are when it is taken, whether it is a text or a dict."""
+    page: dict[str, Any] = {}
+
+    def texts() -> Iterator[Any]:
+        for number in range(4):
+            page["number"] = number
+            yield f"text {number}" if number != 1 else {"content": "text 1"}
+
+    written = store.remember_many(texts(), metadata=page)
+    assert [record.metadata for record in written] == [{"number": number} for number in range(4)]
+    assert [record.metadata for record in store.list()] == [{"number": number} for number in range(4)]

@@ -9,7 +9,7 @@ from indelible.faces.engine import open_backend
 from indelible.testing import FakeClock, FlakyBackend
 from tests.unit.facts.stores import contents, open_store
 
-KEYWORD_VERBS = ("find", "words", "corpus")
+KEYWORD_VERBS = ("counted", "find", "words", "corpus")
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def test_one_question_does_not_read_the_slice(watched: tuple[MemoryStore, FlakyB
     for _ in range(4):
         assert contents(store.search("tea", user_id="u")) == ["green tea"]
         asked.append(calls(backend))
-    assert asked == [["find"], ["words"], [], []]
+    assert asked == [["counted"], ["words"], [], []]
     store.search("tea", user_id="v")
-    assert calls(backend) == ["find"], "another slice is another question"
+    assert calls(backend) == ["counted"], "another slice is another question"
     store.remember("black tea", user_id="u")
     assert contents(store.search("tea", user_id="u")) == ["black tea", "green tea"]
     assert calls(backend) == ["words"], "of what is new"
@@ -48,7 +48,7 @@ def test_the_past_is_read_once(watched: tuple[MemoryStore, FlakyBackend]) -> Non
     for number in range(4):
         assert len(store.search("tea", user_id="u", as_of=5)) == 5
         store.remember(f"more tea {number}", user_id="u")
-    assert calls(backend) == ["find", "words"]
+    assert calls(backend) == ["counted", "words"]
 
 
 def test_a_large_slice_goes_through_the_index(watched: tuple[MemoryStore, FlakyBackend]) -> None:
@@ -97,4 +97,4 @@ def test_what_takes_too_much_memory_goes_through_the_index(watched: tuple[Memory
     store.remember_many(["tea " + "x" * 3000, "tea " + "y" * 3000], user_id="u")
     for _ in range(4):
         assert len(store.search("tea", user_id="u")) == 2
-    assert calls(backend) == ["find", "words", "find", "find", "find"]
+    assert calls(backend) == ["counted", "words", "counted"], "then it counts as too large to be kept"

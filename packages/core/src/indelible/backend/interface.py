@@ -90,6 +90,15 @@ class Document(NamedTuple):
     expires_at: int | None
 
 
+class CountedRecord(NamedTuple):
+    """A record of a selection that holds some word, with how often each term occurs in it and how many words it has, if that was asked."""
+
+    record: bytes
+    version: int
+    counts: tuple[int, ...]
+    length: int
+
+
 class Occurrences(NamedTuple):
     """How often terms occur in documents, those of the past and of other slices included.
 
@@ -252,6 +261,16 @@ class Backend(LargeReads):
     @abstractmethod
     def words(self, selection: Selection) -> list[Words]:
         """The indexed words of every record of a selection that has any, in no order; at most ``limit``."""
+
+    @abstractmethod
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+        """The records of a selection in which any of some terms of single words occurs; ``None`` where it is too large for that.
+
+        Args:
+            selection: what is searched.
+            terms: of each the words or marked stems that count.
+            lengths: whether the records' numbers of words are needed, which have to be looked up; else they are 0.
+        """
 
     @abstractmethod
     def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:

@@ -84,3 +84,18 @@ class LargeReads(ABC):
     @abstractmethod
     def linked(self) -> list[bytes]:
         """Records that are, or were, indexed together with the text of others."""
+
+
+def places_of(ascending: Integers, values: Integers) -> Integers:
+    """Where each of some values stands among others that ascend, each once; -1 for what is not there."""
+    import numpy as np
+
+    if not len(ascending):
+        return np.full(len(values), -1)
+    first = ascending[0]
+    if ascending[-1] - first == len(ascending) - 1:
+        # One after the other, as the documents of a store that nobody has changed: nothing has to be looked for.
+        at = values - first
+        return np.where((at >= 0) & (at < len(ascending)), at, -1)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.where(ascending[at] == values, at, -1)

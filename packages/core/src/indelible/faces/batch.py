@@ -69,11 +69,10 @@ class Batch:
         """Whose a fact is, from the four arguments that say so; see ``writing_scope``."""
         try:
             known = self._scopes.get(given)
-        except TypeError:  # what cannot be hashed is refused below
-            known = None
+        except TypeError:  # what cannot be hashed is refused, unless it is a text all the same
+            return writing_scope(within, check_filter(*given), required=required)
         if known is None:
-            known = writing_scope(within, check_filter(*given), required=required)
-            self._scopes[given] = known
+            known = self._scopes[given] = writing_scope(within, check_filter(*given), required=required)
         return known
 
     def add(self, item: Prepared, *, unique: bool) -> None:

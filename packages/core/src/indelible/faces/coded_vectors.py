@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, VectorRow
-from indelible.backend.large import VectorChunk
+from indelible.backend.large import VectorChunk, places_of
 from indelible.faces.coded_store import Block, CodedStore
 from indelible.faces.vector_cache import DECIMALS, arrange, exact_cosines, unit_rows
 from indelible.search.codes import CodedQuery
@@ -59,6 +59,13 @@ class _Exact(NamedTuple):
     there: Mask
 
 
+class _Scan(NamedTuple):
+    """The products of a question's code with those of all records, block by block, in units of the question's scale."""
+
+    query: bytes
+    scores: list[Floats]
+
+
 @dataclass(slots=True)
 class CodedVectors:
     """The vectors of a selection, coded; what ``Vectors`` is for a small one.
@@ -77,6 +84,7 @@ class CodedVectors:
         unchecked: whether there may be such contexts.
         models: whose vectors they are.
         parts: the names of parts, by the numbers in answers.
+        last: what the last question for the nearest found on its way, for one about all that follows it.
     """
 
     store: CodedStore
@@ -94,6 +102,7 @@ class CodedVectors:
     lacking: tuple[bytes, ...] = ()
     unchecked: bool = False
     parts: PartNames = field(default_factory=PartNames)
+    last: _Scan | None = None
 
     @property
     def nbytes(self) -> int:
@@ -122,7 +131,7 @@ class CodedVectors:
             wanted = self.alive if wanted is None else wanted & self.alive
         asked = CodedQuery(query, _ROUNDING)
         while True:
-            places, highs = self._possible(asked, most, least, wanted)
+            places, highs = self._possible(asked, query, most, least, wanted)
             places, exact = self._exactly(query, places, highs, most, least)
             if exact.there.all():
                 break
@@ -152,9 +161,8 @@ class CodedVectors:
             return np.full(len(versions), -1)
         # Documents ascend, and most bear the number of their version.
         order = None if (self.versions[1:] > self.versions[:-1]).all() else np.argsort(self.versions)
-        ordered = self.versions if order is None else self.versions[order]
-        at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
-        found = np.where(ordered[at] == versions, at if order is None else order[at], -1)
+        at = places_of(self.versions if order is None else self.versions[order], versions)
+        found = at if order is None else np.where(at >= 0, order[at], -1)
         if self.alive is not None:
             found[(found >= 0) & ~self.alive[found]] = -1
         return found
@@ -164,14 +172,19 @@ class CodedVectors:
         import numpy as np
 
         asked = CodedQuery(query, _ROUNDING)
-        found = np.zeros(len(self.docs))
-        for block in self.blocks:
-            found[block.first : block.first + block.records] = _scores(block, asked)
+        last, self.last = self.last, None
+        if last is not None and last.query == query.tobytes() and len(last.scores) == len(self.blocks):
+            scores = last.scores
+        else:
+            scores = [_scores(block, asked) for block in self.blocks]
+        found = np.concatenate(scores) if scores else np.zeros(0)
         return found * asked.scale, float(asked.within(self.errors.max(initial=0.0)))
 
     # What comes into question
 
-    def _possible(self, asked: CodedQuery, most: int | None, least: float | None, wanted: Mask | None) -> tuple[Integers, Floats]:
+    def _possible(
+        self, asked: CodedQuery, query: Matrix, most: int | None, least: float | None, wanted: Mask | None
+    ) -> tuple[Integers, Floats]:
         """Places, ascending, of all that may be among the nearest, and how high the cosine of each can be."""
         import numpy as np
 
@@ -180,27 +193,29 @@ class CodedVectors:
             places = places[:0] if most == 0 else places
             return places, np.full(len(places), np.inf)
         floor = Floor(most, least)
-        found = [self._scan(block, asked, floor, most, wanted) for block in self.blocks]
+        scores = [_scores(block, asked) for block in self.blocks]
+        self.last = _Scan(query.tobytes(), scores)
+        found = [self._scan(block, of_block, asked, floor, most, wanted) for block, of_block in zip(self.blocks, scores, strict=True)]
         places = np.concatenate([places for places, _ in found]) if found else np.zeros(0, np.int64)
         highs = np.concatenate([highs for _, highs in found]) if found else np.zeros(0)
         near = highs >= floor.value
         places, highs = places[near], highs[near]
         if most is not None and len(places) > most + _FIRST_LOOK:
-            scores, within = self._closer(asked, places)
+            closer_scores, within = self._closer(asked, places)
             # A floor of its own: what was noted of these in the other would be counted twice.
             closer = Floor(most, floor.value)
-            closer.take(scores - within)
-            near = scores + within >= closer.value
-            places, highs = places[near], (scores + within)[near]
+            closer.take(closer_scores - within)
+            near = closer_scores + within >= closer.value
+            places, highs = places[near], (closer_scores + within)[near]
         return places, highs
 
-    def _scan(self, block: Block, asked: CodedQuery, floor: Floor, most: int | None, wanted: Mask | None) -> tuple[Integers, Floats]:
+    def _scan(
+        self, block: Block, scores: Floats, asked: CodedQuery, floor: Floor, most: int | None, wanted: Mask | None
+    ) -> tuple[Integers, Floats]:
         import numpy as np
 
-        here = slice(block.first, block.first + block.records)
-        scores = _scores(block, asked)
         if wanted is not None:
-            np.copyto(scores, -np.inf, where=~wanted[here])
+            scores = np.where(wanted[block.first : block.first + block.records], scores, -np.inf)
         slack = asked.within(block.worst)
         if most is not None and floor.value == -np.inf:
             floor.raise_to(greatest(scores, most) * asked.scale - slack)

@@ -103,12 +103,15 @@ class FactWrites(FactReads):
         """
         batch = Batch(self._engine, self._namespace)
         text: Prepared | None = None
+        # What makes the items as they are asked for may change the metadata between them.
+        is_settled = type(items) in (list, tuple) or common.get("metadata") is None
         for number, item in enumerate(check_items(items, "items")):
             try:
                 if text is not None and type(item) is str:
                     batch.add_like(text, check_content(item))
                 elif isinstance(item, str):
-                    text = self._prepare({**common, "content": item}, batch).as_pattern()
+                    prepared = self._prepare({**common, "content": item}, batch)
+                    text = prepared.as_pattern() if is_settled else None
                 elif isinstance(item, Mapping):
                     self._prepare({**common, **item}, batch)
                 else:

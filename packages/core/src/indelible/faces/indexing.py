@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,8 @@ CALLER_SPACE = "caller"
 _ROUNDS = 5
 """How often a context is embedded again because somebody changed a neighbour meanwhile."""
 _CHUNK = 256
+MAX_VECTORS = 1 << 18
+"""So many vectors of one model a record may have: a backend numbers them, those of several models together, within 2^20."""
 _SHORT = 200
 """Most texts fit any model's window; only longer ones need its tokenizer."""
 _PACKED_TOGETHER = 1024
@@ -174,7 +177,7 @@ class Indexing:
 
         Raises:
             EmbedderMismatch: the namespace lives in another space.
-            InvalidInput: a vector that is not finite, zero, or of another dimension.
+            InvalidInput: a vector that is not finite, zero, or of another dimension; or a text that its model cuts into too many windows.
             ModelError, ModelNotFound, MissingExtra: the model cannot be used.
         """
         found: list[list[PartVector]] = [[] for _ in texts]
@@ -193,6 +196,8 @@ class Indexing:
                     found[index].append(self._given(given, part.name, part.vector))
                 elif self._embedder is not None and part.text.strip():
                     pending.extend((index, name, window) for name, window in self._windows(part.name, part.text))
+        if len(pending) > MAX_VECTORS:
+            _check_number(pending)
         for space in given:
             self.settle(namespace, space)
         if pending:
@@ -322,6 +327,12 @@ class Indexing:
             return []
         models = self.space().models(self._engine)
         return [row for row in rows if not self._has_vectors(row, models, CONTEXT_PART)]
+
+
+def _check_number(pending: Sequence[tuple[int, str, str]]) -> None:
+    most = max(Counter(index for index, _, _ in pending).values())
+    if most > MAX_VECTORS:
+        raise InvalidInput(f"a text is cut into {most} windows by its model, the limit is {MAX_VECTORS}: split it into several memories")
 
 
 def _rows(vectors: Vectors) -> Iterator[bytes]:

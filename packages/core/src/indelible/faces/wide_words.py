@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, Document, Mark, Selection
+from indelible.backend.large import places_of
 from indelible.faces.document_cache import DocumentCache
 from indelible.faces.word_cache import WordHits
 from indelible.search.bm25 import Bm25, CorpusStats
@@ -87,21 +88,27 @@ def all_by_words(
     elif selection.expiry == "expired":
         counted &= there.expires <= selection.now_ms
     found = backend.occurrences(words)
-    places = np.minimum(np.searchsorted(there.docs, found.documents), max(len(there.docs) - 1, 0))
-    hits = np.flatnonzero((there.docs[places] == found.documents) & counted[places]) if len(there.docs) else places[:0]
-    places, counts = places[hits], found.counts[:, hits]
-    n, length = int(counted.sum()), int(all_lengths[counted].sum())
-    stats = CorpusStats(n, length / n if n else 0.0, tuple((counts > 0).sum(axis=1).tolist()))
+    places = places_of(there.docs, found.documents)
+    hits = np.flatnonzero(places >= 0)
+    if not counted.all():
+        hits = hits[counted[places[hits]]]
+    if len(hits) == len(places):
+        counts = found.counts
+    else:
+        places, counts = places[hits], found.counts[:, hits]
+    n, length = int(np.count_nonzero(counted)), int(all_lengths.sum(where=counted))
+    held = [np.flatnonzero(of_term) for of_term in counts]
+    stats = CorpusStats(n, length / n if n else 0.0, tuple(map(len, held)))
     bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
-    lengths, scores = all_lengths[places].astype(np.float64), np.zeros(len(places))
-    for number, of_term in enumerate(counts):
-        held = np.flatnonzero(of_term)
-        often = of_term[held].astype(np.float64)
-        scores[held] += often if bm25 is None else bm25.parts(number, often, lengths[held])
-    chosen = np.flatnonzero((counts > 0).all(axis=0) if query.match == "all" else (counts > 0).any(axis=0))
-    places = places[chosen]
+    scores = np.zeros(len(places))
+    for number, (of_term, at) in enumerate(zip(counts, held, strict=True)):
+        often = of_term[at].astype(np.float64)
+        scores[at] += often if bm25 is None else bm25.parts(number, often, all_lengths[places[at]].astype(np.float64))
+    if query.match == "all":
+        whole = np.flatnonzero((counts > 0).all(axis=0))
+        places, scores = places[whole], scores[whole]
     versions = there.versions[places]
-    return WordHits(versions, scores[chosen], stats, _Records(versions, there.records[places]))
+    return WordHits(versions, scores, stats, _Records(versions, there.records[places]))
 
 
 class _Records(Mapping[int, bytes]):

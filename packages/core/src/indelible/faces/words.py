@@ -21,6 +21,7 @@ from indelible.search.keyword import (
     count_documents,
     document_frequencies,
     find_tokens,
+    find_words,
     parse_query,
     rank_counted,
 )
@@ -123,6 +124,9 @@ class KeywordChannel:
 
     def _counted(self, selection: Selection, query: KeywordQuery, scoring: Scoring) -> tuple[list[Counted], CorpusStats, dict[int, bytes]]:
         """What the backend's index finds, counted, with the slice's statistics as far as the scoring needs them."""
+        known = self._counted_alone(selection, query, scoring)
+        if known is not None:
+            return known
         # Every document with any of the words is one that the statistics count.
         wanted = replace(query, match="any") if scoring == "bm25" else query
         found = self._backend.find(selection, find_tokens(wanted), match=wanted.match)
@@ -132,6 +136,21 @@ class KeywordChannel:
             return counted, _UNCOUNTED, records
         documents, words = self._backend.corpus(selection)
         return counted, CorpusStats(documents, words / documents if documents else 0.0, document_frequencies(query, counted)), records
+
+    def _counted_alone(
+        self, selection: Selection, query: KeywordQuery, scoring: Scoring
+    ) -> tuple[list[Counted], CorpusStats, dict[int, bytes]] | None:
+        """The same without reading a text; ``None`` where texts have to be read."""
+        words = find_words(query)
+        found = None if words is None else self._backend.counted(selection, words, lengths=scoring == "bm25")
+        if found is None:
+            return None
+        counted = [(item.version, item.counts, item.length) for item in found]
+        records = {item.version: item.record for item in found}
+        if scoring == "tf":
+            return counted, _UNCOUNTED, records
+        documents, length = self._backend.corpus(selection)
+        return counted, CorpusStats(documents, length / documents if documents else 0.0, document_frequencies(query, counted)), records
 
 
 def best(versions: Integers, scores: Floats, most: int | None) -> Integers:

@@ -131,6 +131,7 @@ class FlakyBackend(Backend):
     slices = _forwarded("slices")
     events = _forwarded("events")
     find = _forwarded("find")
+    counted = _forwarded("counted")
     occurrences = _forwarded("occurrences")
     resolve = _forwarded("resolve")
     words = _forwarded("words")

@@ -11,25 +11,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from indelible.backend.interface import (
-    Backend,
     CacheEntry,
     ContextRead,
-    Corpus,
-    Document,
     Embedded,
-    Found,
     Indexer,
     Ingested,
     Mark,
-    Occurrences,
     Report,
     Row,
     Selection,
     VectorRow,
-    Words,
 )
 from indelible.backend.large import Documents, VectorChunk
 from indelible.base.canonical import loads
@@ -39,18 +33,19 @@ from indelible.base.event import CHAIN_START, Event, Op, Payload
 from indelible.base.ids import ID_BYTES, IdSource, id_bytes, uuid7
 from indelible.base.plan import Planner, plan_all
 from indelible.base.record import Namespace, Scope
-from indelible.base.standing import FOREVER, Slot, Standing
+from indelible.base.standing import FOREVER, Slot
 from indelible.errors import StoreClosed
 from indelible.faces.engine import TextIndexer
 from indelible.testing.reference_ingest import accepted
 from indelible.testing.reference_log import Medium
 from indelible.testing.reference_view import neighbours
+from indelible.testing.reference_words import ReferenceWords
 
 if TYPE_CHECKING:
     from indelible.backend.large import Integers
 
 
-class ReferenceBackend(Backend):
+class ReferenceBackend(ReferenceWords):
     """A backend over plain Python objects.
 
     Args:
@@ -175,52 +170,6 @@ class ReferenceBackend(Backend):
                 found = [event for event in found if event.record in records]
         return found[:limit]
 
-    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
-        hold = all if match == "all" else any
-        found = []
-        for row, _, words in self._texts(selection):
-            if terms and hold(any(set(self._listed(words)).issuperset(run) for run in term) for term in terms):
-                found.append(Found(row.record, row.version, words))
-        return found
-
-    def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
-        import numpy as np
-
-        everything = Selection(namespace=None, expiry="all", every_version=True)
-        texts = {doc: Counter(self._listed(words)) for _, doc, words in self._texts(everything)}
-        counts = {doc: [sum(there[word] for word in dict.fromkeys(term)) for term in terms] for doc, there in texts.items()}
-        held = sorted(doc for doc, of_terms in counts.items() if any(of_terms))
-        shape = (len(held), len(terms))
-        return Occurrences(np.array(held, np.int64), np.array([counts[doc] for doc in held], np.int64).reshape(shape).T)
-
-    def resolve(self, selection: Selection, docs: Sequence[int]) -> list[Document]:
-        with self._open() as medium:
-            rows = [medium.row(piece) for piece in medium.view().select(selection)]
-        found = {row.doc: row.standing for row in rows if row.doc in docs}
-        return [Document(doc, standing.version, standing.record, standing.expires_at) for doc, standing in found.items()]
-
-    def _listed(self, words: str) -> list[str]:
-        """Words and marked stems, once for each occurrence."""
-        split = words.split()
-        return split + [mark for word in split if (mark := self._indexer.stem(word))]
-
-    def words(self, selection: Selection) -> list[Words]:
-        found = [Words(row.record, row.version, words, row.expires_at) for row, _, words in self._texts(selection)]
-        return found[selection.offset :][: selection.limit]
-
-    def corpus(self, selection: Selection) -> Corpus:
-        lengths = [len(words.split()) for _, _, words in self._texts(selection)]
-        return Corpus(len(lengths), sum(lengths))
-
-    def _texts(self, selection: Selection) -> Iterator[tuple[Standing, int, str]]:
-        """Records with words in them, their documents, and what an index would hold of each."""
-        with self._open() as medium:
-            pieces = [(piece, medium.row(piece).doc) for piece in medium.view().select(selection)]
-        for piece, doc in pieces:
-            words = self._indexer.words(piece.text)
-            if words:
-                yield piece.standing, doc, words
-
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         found = [
             VectorRow(row.standing.record, row.standing.version, vector.part, vector.data, row.standing.expires_at)
@@ -245,13 +194,6 @@ class ReferenceBackend(Backend):
             np.array([FOREVER if moment is None else moment for moment in expires], np.int64),
             np.frombuffer(b"".join(rows[doc].record for doc in docs), np.uint8).reshape(len(docs), ID_BYTES),
         )
-
-    def lengths(self, docs: Integers) -> Integers:
-        import numpy as np
-
-        everything = Selection(namespace=None, expiry="all", every_version=True)
-        lengths = {doc: len(words.split()) for _, doc, words in self._texts(everything)}
-        return np.array([lengths.get(doc, 0) for doc in docs.tolist()], np.int64)
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
         import numpy as np

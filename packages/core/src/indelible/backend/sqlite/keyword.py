@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from indelible.backend.interface import Document, Found, Occurrences, Selection
+from indelible.backend.interface import CountedRecord, Document, Found, Occurrences, Selection
 from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, postings
 from indelible.backend.sqlite.selection import state_conditions
 
@@ -52,6 +52,51 @@ def find_candidates(
     texts = _texts(connection, [place.doc for place in places])
     found = {(place.record, place.version): Found(place.record, place.version, texts[place.doc]) for place in places if place.doc in texts}
     return list(found.values())
+
+
+def count_in(
+    connection: sqlite3.Connection, selection: Selection, terms: Sequence[Sequence[str]], waiting: Waiting, lengths: bool
+) -> list[CountedRecord] | None:
+    """The records of a small selection in which any term occurs, counted in the index; ``None`` of a larger one."""
+    places = _places(connection, selection, MAX_LISTED + 1)
+    if len(places) > MAX_LISTED:
+        return None
+    counts: dict[int, list[int]] = {}
+    among: dict[int, list[int]] = {}
+    for doc in sorted({place.doc for place in places}):
+        among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
+    late = waiting.counts(connection, {word for term in terms for word in term})
+    docs = {place.doc for place in places}
+    for number, words in enumerate(terms):
+        for word in dict.fromkeys(words):
+            packed = _counted_among(connection, word, among)
+            for doc, count in (*packed, *((doc, count) for doc, count in late.get(word, {}).items() if doc in docs)):
+                counts.setdefault(doc, [0] * len(terms))[number] += count
+    found = [place for place in places if place.doc in counts]
+    known: dict[int, int] = {}
+    if lengths:
+        sql = "SELECT doc, length FROM keyword WHERE doc IN (SELECT value FROM json_each(?))"
+        known = dict(connection.execute(sql, (json.dumps(list(counts)),)).fetchall())
+    return [CountedRecord(place.record, place.version, tuple(counts[place.doc]), known.get(place.doc, 0)) for place in found]
+
+
+def _counted_among(connection: sqlite3.Connection, word: str, among: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
+    """How often a word occurs in packed documents, given by chunks as low bits, ascending."""
+    for chunk, documents in postings(connection, word):
+        lows, at, size = among.get(chunk, ()), 0, len(documents)
+        for low in lows:
+            at = bisect_left(documents, low, at)
+            if at == size:
+                break
+            if documents[at] == low:
+                end = bisect_right(documents, low, at)
+                yield (chunk << CHUNK_BITS) + low, end - at
+                at = end
+    for chunk, pairs in postings(connection, word + BEYOND):
+        there = set(among.get(chunk, ()))
+        for low, count in zip(pairs[::2], pairs[1::2], strict=True):
+            if low in there:
+                yield (chunk << CHUNK_BITS) + low, count
 
 
 def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence[int]) -> list[Document]:

@@ -27,6 +27,10 @@ PACK_WORDS = 500_000
 """So many words of one process' writes may wait."""
 MANY = 64
 """A text of fewer words is packed without counting them; so often at most is a document listed in a row."""
+TOGETHER = 2_000_000
+"""Documents of so many characters are gone through together: while they are, each word of theirs takes a hundred bytes."""
+GATHERED = 16_000_000
+"""So many entries are gathered before they are written; those of all the texts of a chunk might not fit into memory."""
 BEYOND = " "
 """Ends the name of the row that says how often beyond once; no word has it."""
 PACKED = "packed"
@@ -64,9 +68,9 @@ class Postings:
             return
         for name, entries in held_words([(doc, words)], self._stem).items():
             known = self._entries(name, doc >> CHUNK_BITS)
-            # Pairs stand in the order of documents as well: a document may be listed again that was here before others.
-            low, width = doc & CHUNK_MASK, 2 if name.endswith(BEYOND) else 1
-            at = width * bisect_left(known[::width], low)
+            # Pairs stand in the order of their first numbers.
+            pair = 2 if name.endswith(BEYOND) else 1
+            at = pair * bisect_left(known[::pair], doc & CHUNK_MASK)
             self._set(name, doc, known[:at] + entries + known[at:])
 
     def remove(self, doc: int, words: str) -> None:
@@ -91,16 +95,28 @@ class Postings:
         """
         if newest - self.packed < (PACK if least is None else least) and self._waiting_words < PACK_WORDS:
             return
-        first = self.packed + 1
-        while first <= newest:
-            last = min(newest, first | CHUNK_MASK)
-            held = held_words(self._connection.execute(self._sql["keywords_between"], (first, last)), self._stem)
-            chunk = first >> CHUNK_BITS
-            rows = [(name, chunk, bytearray(_little_endian(held[name]))) for name in sorted(held)]
-            self._connection.executemany(self._sql["append_posting"], rows)
-            first = last + 1
+        self._list(self.packed + 1, newest)
         self._connection.execute(self._sql["set_meta"], (PACKED, newest))
         self._packed, self._waiting_words = newest, 0
+
+    def pack_everything(self, newest: int) -> None:
+        """List all documents in an index that lists none; those that wait go on waiting if they are few."""
+        least = self._connection.execute(self._sql["least_keyword"]).fetchone()[0]
+        if least is not None and least < 0:
+            # One by one, as they come about, would take a time that grows with the square of their number.
+            self._list(least, -1)
+        self.pack(newest)
+
+    def _list(self, first: int, newest: int) -> None:
+        """List documents of which none is listed, nor any after them in their chunks."""
+        while first <= newest:
+            last = min(newest, first | CHUNK_MASK)
+            documents = self._connection.execute(self._sql["keywords_between"], (first, last))
+            chunk = first >> CHUNK_BITS
+            for held in gathered(documents, self._stem, GATHERED):
+                rows = [(name, chunk, bytearray(_little_endian(held[name]))) for name in sorted(held)]
+                self._connection.executemany(self._sql["append_posting"], rows)
+            first = last + 1
 
     def clear(self) -> None:
         """Forget every document: all are to be packed again."""
@@ -149,6 +165,43 @@ def held_words(rows: Iterable[tuple[int, str]], stem: Stem) -> dict[str, array[i
     return found | {name: array(_NUMBER, pairs) for name, pairs in beyond.items()}
 
 
+def gathered(rows: Iterable[tuple[int, str]], stem: Stem, most: int | None = None) -> Iterator[dict[str, array[int]]]:
+    """The same, for any number of texts of any length.
+
+    Args:
+        rows: documents of one chunk, in order.
+        stem: as ever.
+        most: about so many entries come at a time, those of a name to be appended to those that came before; all together if ``None``.
+    """
+    found: dict[str, array[int]] = {}
+    entries = 0
+    for some in _together(rows):
+        for name, more in held_words(some, stem).items():
+            entries += len(more)
+            if name in found:
+                found[name].extend(more)
+            else:
+                found[name] = more
+        if most is not None and entries >= most:
+            yield found
+            found, entries = {}, 0
+    if found:
+        yield found
+
+
+def _together(rows: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    some: list[tuple[int, str]] = []
+    characters = 0
+    for row in rows:
+        some.append(row)
+        characters += len(row[1])
+        if characters >= TOGETHER:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some
+
+
 def posting_problems(connection: sqlite3.Connection, stem: Stem) -> list[str]:
     """Where the packed index says something else than the words of the documents."""
     packed = packed_until(connection)
@@ -157,11 +210,11 @@ def posting_problems(connection: sqlite3.Connection, stem: Stem) -> list[str]:
     for (chunk,) in chunks:
         first = chunk << CHUNK_BITS
         rows = connection.execute(queries()["keywords_between"], (first, min(packed, first + CHUNK_MASK)))
-        stored = {
-            name: entries_of(name, data)
-            for name, data in connection.execute("SELECT word, documents FROM posting WHERE chunk = ?", (chunk,))
-        }
-        if held_words(rows, stem) != stored:
+        wanted = next(gathered(rows, stem), {})
+        stored = connection.execute("SELECT word, documents FROM posting WHERE chunk = ?", (chunk,))
+        # Both at once would take twice the room.
+        same = all(wanted.pop(name, None) == entries_of(name, data) for name, data in stored)
+        if not same or wanted:
             found.append(f"documents {first} to {first + CHUNK_MASK} are not listed under their words")
     return found
 

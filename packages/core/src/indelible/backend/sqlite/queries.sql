@@ -157,6 +157,9 @@ INSERT INTO keyword(doc, words, length) VALUES (?, ?, ?)
 -- name: keywords_between
 SELECT doc, words FROM keyword WHERE doc BETWEEN ? AND ? ORDER BY doc
 
+-- name: least_keyword
+SELECT min(doc) FROM keyword
+
 -- name: keywords_after
 SELECT doc, words FROM keyword WHERE doc > ? ORDER BY doc
 
@@ -200,8 +203,12 @@ INSERT INTO vector(id, part, model, data) VALUES (?, ?, ?, ?)
 -- name: set_vector
 INSERT OR REPLACE INTO vector(id, part, model, data) VALUES (coalesce(
   (SELECT id FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 AND part = ?2 AND model = ?3),
-  (SELECT max(id) + 1 FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575),
-  ?1 * 1048576
+  (SELECT max(id) + 1 FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 HAVING max(id) < ?1 * 1048576 + 1048575),
+  -- Each move to another model counts on, and gives up what was counted before; the last number there is must not be followed by another's.
+  (SELECT ?1 * 1048576 WHERE NOT EXISTS (SELECT 1 FROM vector WHERE id = ?1 * 1048576)),
+  (SELECT v.id + 1 FROM vector v WHERE v.id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048574
+   AND NOT EXISTS (SELECT 1 FROM vector n WHERE n.id = v.id + 1) ORDER BY v.id LIMIT 1),
+  'there are as many vectors as a document can have'
 ), ?2, ?3, ?4)
 
 -- name: has_vectors

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from indelible.backend.interface import (
     CacheEntry,
     Corpus,
+    CountedRecord,
     Document,
     Embedded,
     Found,
@@ -22,7 +23,7 @@ from indelible.backend.interface import (
     VectorRow,
     Words,
 )
-from indelible.backend.sqlite.keyword import find_candidates, occurrences, resolve
+from indelible.backend.sqlite.keyword import count_in, find_candidates, occurrences, resolve
 from indelible.backend.sqlite.large import SqliteLargeReads
 from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.pragmas import PRAGMAS
@@ -133,6 +134,10 @@ class SqliteReads(SqliteLargeReads):
     def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
         with self._connections.read() as connection:
             return find_candidates(connection, selection, terms, match, self._waiting)
+
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+        with self._connections.read() as connection:
+            return count_in(connection, selection, terms, self._waiting, lengths)
 
     def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
         with self._connections.read() as connection:

@@ -136,12 +136,8 @@ def _pack(connection: sqlite3.Connection, stem: Callable[[str], str]) -> None:
     """List every document under its words."""
     from indelible.backend.sqlite.postings import Postings
 
-    postings = Postings(connection, stem)
-    for doc, words in connection.execute("SELECT doc, words FROM keyword WHERE doc < 0").fetchall():
-        postings.add(doc, words)
-    newest = connection.execute(queries()["newest"]).fetchone()
-    if newest is not None:
-        postings.pack(newest[0])
+    newest = connection.execute(queries()["newest"]).fetchone() or (0, 0)
+    Postings(connection, stem).pack_everything(newest[0])
 
 
 def statements(text: str) -> list[str]:
