@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.search.bm25 import Bm25
 from indelible.search.keyword import KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
-from indelible.search.normalise import tokens
+from indelible.search.normalise import stem, tokens
 from indelible.search.word_index import WordIndex
 from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS
 
@@ -117,7 +120,44 @@ def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
         index.remove(document)
     assert (index._by_stem, index._columns, index._places) == ({}, {}, {})
     assert len(index._numbers) == len(index._lengths) == len(index._expires) == 0
-    assert (index.documents, index.size, index.characters, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
+    assert (index.documents, index.size, index.nbytes, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
+
+
+@given(STEPS)
+def test_what_it_takes_is_counted_alike_however_it_came_about(steps: Steps) -> None:
+    index, kept = filled(steps)
+    anew = WordIndex()
+    for document, (words, expires) in kept.items():
+        anew.add(document, " ".join(words), expires)
+    assert index.nbytes == anew.nbytes
+
+
+@pytest.mark.parametrize("stemmed", [False, True])
+@pytest.mark.parametrize("kind", ["distinct", "repeated", "mixed", "unspaced", "short"])
+def test_what_it_takes_is_about_what_it_says(kind: str, stemmed: bool) -> None:
+    """Within a factor of two, whether words are said again or each once: a bound of memory is of use only if it is one."""
+    random = Random(1)
+    texts = {
+        "distinct": lambda: " ".join(f"w{random.randrange(10**9)}" for _ in range(20)),
+        "repeated": lambda: " ".join(random.choice(["tea", "kettle", "blue"]) for _ in range(200)),
+        "mixed": lambda: " ".join(f"word{min(int(random.paretovariate(0.7)), 20_000)}" for _ in range(30)),
+        "unspaced": lambda: " ".join(chr(0x4E00 + random.randrange(3000)) for _ in range(60)),
+        "short": lambda: f"tea {random.randrange(9)}",
+    }
+    query = parse_query("tea", stemmed=True)
+    stem("warm")
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        index = WordIndex()
+        for document in range(1000):
+            index.add(1000 + document, texts[kind]())
+        if stemmed:
+            index.score(query, "bm25", None)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert taken / 2 <= index.nbytes <= 2 * taken
 
 
 def test_taking_out_what_is_not_there_is_fine() -> None:

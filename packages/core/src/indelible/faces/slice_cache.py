@@ -81,10 +81,13 @@ class SliceCache(ABC, Generic[Kept]):
     def _nbytes(self, kept: Kept) -> int:
         """How much memory an entry takes."""
 
+    def _counted(self, kept: Kept) -> int:
+        return _ENTRY_BYTES + self._nbytes(kept)
+
     def _keep(self, key: Key, entry: Entry[Kept]) -> None:
         """Put an entry where the newest is, counted as it is now, and let go of the oldest ones."""
         self._let_go(key)
-        entry.nbytes = _ENTRY_BYTES + self._nbytes(entry.kept)
+        entry.nbytes = self._counted(entry.kept)
         self._entries[key] = entry
         self._held += entry.nbytes
         while len(self._entries) > 1 and self._held > self._max_bytes:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 128 << 20
 MAX_RECORDS = 20_000
 """The index of the backend finds in a larger slice without reading everything."""
+_RECORD_BYTES = 250
+"""Of a record: its id, its version, and its places in both directions."""
 
 
 class SliceWords(NamedTuple):
@@ -68,7 +70,13 @@ class WordCache(PatientCache[SliceWords]):
         now_ms = selection.now_ms if selection.expiry == "live" else None
         with self._lock:
             known = self._known(key, selection, None, mark)
-            return None if known is None else WordHits(*known.words.score(query, scoring, now_ms), known.records)
+            if known is None:
+                return None
+            found = known.words.score(query, scoring, now_ms)
+            if self._entries[key].nbytes != self._counted(known):
+                # The stems of all its words were looked up.
+                self._keep(key, self._entries[key])
+            return WordHits(*found, known.records)
 
     def is_too_large(self, selection: Selection) -> bool:
         """Whether a slice has more records than the words are kept of. Once it had, it is not looked at again."""
@@ -103,7 +111,7 @@ class WordCache(PatientCache[SliceWords]):
         return SliceWords(kept.words, versions, records)
 
     def _nbytes(self, kept: SliceWords) -> int:
-        return 120 * kept.words.size + 2 * kept.words.characters + 500 * len(kept.records)
+        return kept.words.nbytes + _RECORD_BYTES * len(kept.records)
 
 
 def _key(selection: Selection) -> Key:

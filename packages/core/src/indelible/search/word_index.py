@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _NEVER = (1 << 63) - 1
+_DOCUMENT_BYTES = 350
+"""Of a document beside its text: what is known of it, and its places in tables."""
+_PAIR_BYTES = 60
+"""Of a word in a document: its place and number in a dictionary, and in the arrays of a word that was asked for."""
+_WORD_BYTES = 330
+"""Of a word whatever holds it: its dictionary, and its place in the dictionary of all."""
+_STEM_BYTES = 350
+"""Of a word once stems were asked for: mostly the dictionary of the words that share its stem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,8 @@ class WordIndex:
         self.documents: dict[int, Document] = {}
         self.size = 0
         """Words in all documents together."""
-        self.characters = 0
+        self._pairs = 0
+        self._text_bytes = 0
         # Documents have places, from 0 on without a gap, by which all that is known of them lies in arrays: when one goes, the last takes
         # its place.
         self._places: dict[int, int] = {}
@@ -91,17 +100,22 @@ class WordIndex:
         self._expires.append(_NEVER if expires is None else expires)
         self.documents[document] = Document(words, len(split), expires)
         self.size += len(split)
-        self.characters += len(words)
+        self._text_bytes += _text_bytes(words)
         self._expiring += expires is not None
         self._table = None
         for word in split:
             holders = self._postings.get(word)
             if holders is None:
                 self._postings[word] = {place: 1}
+                self._pairs += 1
+                self._text_bytes += _text_bytes(word)
                 if self._by_stem is not None:
                     self._by_stem.setdefault(stem(word), {})[word] = None
+            elif place in holders:
+                holders[place] += 1
             else:
-                holders[place] = holders.get(place, 0) + 1
+                holders[place] = 1
+                self._pairs += 1
         self._forget_columns(split)
 
     def remove(self, document: int) -> None:
@@ -110,19 +124,27 @@ class WordIndex:
         if gone is None:
             return
         self.size -= gone.length
-        self.characters -= len(gone.words)
+        self._text_bytes -= _text_bytes(gone.words)
         self._expiring -= gone.expires is not None
         self._table = None
         place = self._places.pop(document)
         words = dict.fromkeys(gone.words.split(" "))
+        self._pairs -= len(words)
         for word in words:
             holders = self._postings[word]
             del holders[place]
             if not holders:
                 del self._postings[word]
+                self._text_bytes -= _text_bytes(word)
                 self._forget_spelling(word)
         self._forget_columns(words)
         self._move_last_to(place)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory all this takes, about: words that are said again take next to none, and distinct ones most of it."""
+        of_words = len(self._postings) * (_WORD_BYTES + (0 if self._by_stem is None else _STEM_BYTES))
+        return _DOCUMENT_BYTES * len(self.documents) + _PAIR_BYTES * self._pairs + of_words + self._text_bytes
 
     def count(self, query: KeywordQuery, now_ms: int | None) -> list[Counted]:
         """The documents that hold something of a query, with the occurrences of each term and their lengths.
@@ -280,3 +302,8 @@ class WordIndex:
         del spellings[word]
         if not spellings:
             del self._by_stem[stemmed]
+
+
+def _text_bytes(text: str) -> int:
+    """How much memory the characters of a text take, about."""
+    return len(text) if text.isascii() else 2 * len(text)
