@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from sqlite3 import Connection
-from typing import Any, Literal
+from typing import Any
 
-from indelible.backend.interface import Backend, Found, Mark, Row, Selection
+from indelible.backend.interface import Backend, CountedRecord, Mark, Row, Selection
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.documents import Documents
 from indelible.backend.sqlite.transaction import Transaction
@@ -146,10 +146,10 @@ class SwallowsAnEqualText(ReferenceBackend):
 class CountsStrangers(ReferenceBackend):
     """Adds the words of other scopes to each document."""
 
-    def find(self, selection: Selection, terms: Sequence[Sequence[Sequence[str]]], *, match: Literal["all", "any"]) -> list[Found]:
-        everywhere = super().find(replace(selection, scope=ANY_SCOPE), terms, match=match)
-        words = " ".join(found.words for found in everywhere)
-        return [found._replace(words=words) for found in super().find(selection, terms, match=match)]
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+        everywhere = super().counted(replace(selection, scope=ANY_SCOPE), terms, lengths=lengths) or []
+        sums = tuple(map(sum, zip(*(row.counts for row in everywhere), strict=True)))
+        return [row._replace(counts=sums) for row in super().counted(selection, terms, lengths=lengths) or []]
 
 
 class KeepsTheOldVector(ReferenceBackend):

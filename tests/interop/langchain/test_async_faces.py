@@ -186,4 +186,4 @@ async def test_the_loop_is_never_blocked(use: Use, opened: MemoryStore, watch: W
 async def test_the_watch_is_alive(opened: MemoryStore, watch: Watch) -> None:
     """A plain call inside a coroutine is what it notes."""
     opened.recall("tea")
-    assert {"SqliteBackend.select", "HashEmbedder.embed_query"} <= set(watch.blocked)
+    assert {"SqliteBackend.rows", "HashEmbedder.embed_query"} <= set(watch.blocked)
