@@ -65,8 +65,8 @@ def count_in(
     among: dict[int, list[int]] = {}
     for doc in sorted({place.doc for place in places}):
         among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-    late = waiting.counts(connection, {word for term in terms for word in term})
     docs = {place.doc for place in places}
+    late = waiting.counts(connection, {word for term in terms for word in term}, docs)
     for number, words in enumerate(terms):
         for word in dict.fromkeys(words):
             packed = _counted_among(connection, word, among)
@@ -164,7 +164,7 @@ class _Holders:
             self._chunks = {}
             for doc in among:
                 self._chunks.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-        self._waiting = waiting.counts(connection, {word for term in terms for run in term for word in run})
+        self._waiting = waiting.counts(connection, {word for term in terms for run in term for word in run}, among)
 
     def __call__(self, word: str) -> set[int]:
         found = self._known.get(word)

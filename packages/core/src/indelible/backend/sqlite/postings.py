@@ -9,13 +9,14 @@ many packs them. So single writes are cheap, and no merge is ever needed: a chun
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from indelible.backend.sqlite.schema import queries
 
@@ -23,6 +24,8 @@ CHUNK_BITS = 16
 CHUNK_MASK = (1 << CHUNK_BITS) - 1
 PACK = 4096
 """So many documents may wait to be packed."""
+FEW = 512
+"""So many waiting documents are read for one question; for more, all that wait are, and kept."""
 PACK_WORDS = 500_000
 """So many words of longer texts than are counted by ``PACK`` may wait, whoever wrote them."""
 MANY = 64
@@ -260,25 +263,38 @@ class Waiting:
         self._spellings: dict[str, list[str]] = {}
         self._stemmed: set[str] = set()
 
-    def counts(self, connection: sqlite3.Connection, words: Iterable[str]) -> dict[str, dict[int, int]]:
+    def counts(
+        self, connection: sqlite3.Connection, words: Iterable[str], among: Collection[int] | None = None
+    ) -> dict[str, dict[int, int]]:
         """For each of some words and marked stems, in which waiting documents it occurs how often.
 
         Args:
             connection: with the snapshot that is read.
             words: which.
+            among: the documents that matter; others may be told of as well. Where they are few, no others are read for their sake.
         """
-        found: dict[str, dict[int, int]] = {}
         with self._lock:
-            self._follow(connection)
-            for word in words:
-                if word in self._held:
-                    found[word] = dict(self._held[word])
-                    continue
-                counts: Counter[int] = Counter()
-                for spelling in self._spelled(word):
-                    counts.update(self._held[spelling])
-                if counts:
-                    found[word] = counts
+            stamp = connection.execute(queries()["waiting_stamp"]).fetchone()
+            if among is not None and stamp != self._stamp:
+                late = [doc for doc in among if doc > stamp[0]]
+                if len(late) <= FEW:
+                    some = Waiting(self._stem)
+                    some._take(connection.execute(queries()["keywords_of"], (json.dumps(late),)).fetchall() if late else ())
+                    return some._found(words)
+            self._follow(connection, stamp)
+            return self._found(words)
+
+    def _found(self, words: Iterable[str]) -> dict[str, dict[int, int]]:
+        found: dict[str, dict[int, int]] = {}
+        for word in words:
+            if word in self._held:
+                found[word] = dict(self._held[word])
+                continue
+            counts: Counter[int] = Counter()
+            for spelling in self._spelled(word):
+                counts.update(self._held[spelling])
+            if counts:
+                found[word] = counts
         return found
 
     def _spelled(self, mark: str) -> list[str]:
@@ -296,13 +312,15 @@ class Waiting:
         if mark:
             self._spellings.setdefault(mark, []).append(word)
 
-    def _follow(self, connection: sqlite3.Connection) -> None:
+    def _follow(self, connection: sqlite3.Connection, stamp: tuple[int, int]) -> None:
         # Whatever takes a document away or changes its words raises the epoch, so that otherwise documents only come.
-        packed, epoch = connection.execute(queries()["waiting_stamp"]).fetchone()
-        if (packed, epoch) != self._stamp:
+        if stamp != self._stamp:
             self._held, self._spellings, self._stemmed = {}, {}, set()
-            self._last, self._stamp = packed, (packed, epoch)
-        for doc, words in connection.execute(queries()["keywords_after"], (self._last,)).fetchall():
+            self._last, self._stamp = stamp[0], stamp
+        self._take(connection.execute(queries()["keywords_after"], (self._last,)).fetchall())
+
+    def _take(self, rows: Iterable[tuple[int, str]]) -> None:
+        for doc, words in rows:
             for word in words.split(" "):
                 holders = self._held.get(word)
                 if holders is None:

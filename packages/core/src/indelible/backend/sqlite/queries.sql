@@ -163,6 +163,9 @@ SELECT min(doc) FROM keyword
 -- name: keywords_after
 SELECT doc, words FROM keyword WHERE doc > ? ORDER BY doc
 
+-- name: keywords_of
+SELECT doc, words FROM keyword WHERE doc IN (SELECT value FROM json_each(?))
+
 -- name: waiting_stamp
 SELECT ifnull((SELECT value FROM meta WHERE name = 'packed'), 0), ifnull((SELECT value FROM meta WHERE name = 'projection_epoch'), 0)
 
