@@ -233,3 +233,21 @@ def test_many_threads_read_while_one_writes(kept: MemoryStore) -> None:
         thread.join()
     assert problems == []
     assert len(kept.recall("tea", limit=1000)) == 30
+
+
+def test_a_small_slice_is_not_counted_again_before_it_may_be_large(clock: FakeClock) -> None:
+    """What is past never is; and what is written since could not have made it large yet."""
+    backend = FlakyBackend(open_backend(":memory:", clock), verbs=("size",))
+    with open_store(clock=clock, backend=backend) as store:
+        coding(store, 6)
+        store.remember_many([f"tea {number}" for number in range(3)], user_id="u")
+        store.remember_many([f"tea {number}" for number in range(5)], user_id="v")
+        for _ in range(3):
+            assert len(store.recall("tea", user_id="u")) == len(store.recall("tea", user_id="u", as_of=3)) == 3
+        assert backend.calls == ["size"] * 2, "once now and once for the past"
+        for number in range(5):
+            store.remember(f"more tea {number}", user_id="u")
+            assert len(store.recall("tea", user_id="u", limit=20)) == 4 + number
+            assert len(store.recall("tea", user_id="u", as_of=3)) == 3
+        assert backend.calls == ["size"] * 3, "when there may be seven"
+        assert len(coded(store)) == 1

@@ -31,10 +31,13 @@ class LargeVectors(SliceCache[CodedVectors]):
         self.least = LARGE
         # Slices that were found to be large. One that shrinks stays so until this process ends: its answers are the same.
         self._large: dict[Key, None] = {}
+        # How many records others had, and where the store was then.
+        self._small: dict[Key, tuple[int, Mark]] = {}
 
     def forget(self) -> None:
         super().forget()
         self._large.clear()
+        self._small.clear()
 
     def is_large(self, selection: Selection, dim: int, mark: Mark) -> bool:
         """Whether a slice has so many records that it is coded; asked before it is read."""
@@ -44,9 +47,19 @@ class LargeVectors(SliceCache[CodedVectors]):
         # Every record has an event of its own.
         if mark.version <= self.least or dim > MAX_DIM:
             return False
-        if self._backend.size(replace(selection, expiry="all"), self.least + 1) <= self.least:
-            return False
+        known = self._small.get(key)
+        if known is not None and known[1].epoch == mark.epoch:
+            # No event brings more than one record, and none changes the past.
+            since = 0 if selection.version is not None else mark.version - known[1].version
+            if known[0] + since <= self.least:
+                return False
+        size = self._backend.size(replace(selection, expiry="all"), self.least + 1)
         with self._lock:
+            if size <= self.least:
+                if len(self._small) >= MAX_NOTED:
+                    self._small.clear()
+                self._small[key] = size, mark
+                return False
             if len(self._large) >= MAX_NOTED:
                 self._large.clear()
             self._large[key] = None
