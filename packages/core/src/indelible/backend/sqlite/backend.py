@@ -249,21 +249,25 @@ class SqliteBackend(SqliteReads):
         if self._known is None or lock.in_use:
             return False, None
         try:
-            if not lock.take_here_at_once():
-                return False, None
-            known = self._known
-            writer = None if known is None else connections.unchanged_writer(*known.stamp)
-            if known is None or writer is None:
-                return False, None
-            if entry not in known.settings:
-                if len(known.settings) >= _MAX_SETTINGS:
-                    known.settings.clear()
-                row = writer.execute(queries()["meta"], (entry,)).fetchone()
-                known.settings[entry] = None if row is None else str(row[0])
-            return True, known.settings[entry]
-        except sqlite3.Error:
-            return False, None  # an ordinary read will say what is wrong
+            try:
+                if not lock.take_here_at_once():
+                    return False, None
+                known = self._known
+                writer = None if known is None else connections.unchanged_writer(*known.stamp)
+                if known is None or writer is None:
+                    return False, None
+                if entry not in known.settings:
+                    if len(known.settings) >= _MAX_SETTINGS:
+                        known.settings.clear()
+                    row = writer.execute(queries()["meta"], (entry,)).fetchone()
+                    known.settings[entry] = None if row is None else str(row[0])
+                return True, known.settings[entry]
+            except sqlite3.Error:
+                return False, None  # an ordinary read will say what is wrong
+            finally:
+                lock.let_go()
         finally:
+            # Ctrl-C may come at any point, also where the lock is about to be let go; what is let go already stays so.
             lock.let_go()
 
     def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:

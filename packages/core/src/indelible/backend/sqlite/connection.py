@@ -96,23 +96,28 @@ class Connections:
         lock = self.lock
         inside = lock.in_use
         try:
-            if not inside:
-                lock.take()
-            self._check_open()
-            connection = self._writer_connection()
             try:
-                connection.execute("BEGIN IMMEDIATE")
-                self._look_around(connection)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException as error:
-                self._roll_back(connection, error)
-                raise
-            self._check_identity(connection)
-        except (sqlite3.Error, OSError, MemoryError):
-            with translated(self.path):
-                raise
+                if not inside:
+                    lock.take()
+                self._check_open()
+                connection = self._writer_connection()
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._look_around(connection)
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException as error:
+                    self._roll_back(connection, error)
+                    raise
+                self._check_identity(connection)
+            except (sqlite3.Error, OSError, MemoryError):
+                with translated(self.path):
+                    raise
+            finally:
+                if not inside:
+                    lock.let_go()
         finally:
+            # Ctrl-C may come at any point, also where the lock is about to be let go; what is let go already stays so.
             if not inside:
                 lock.let_go()
 

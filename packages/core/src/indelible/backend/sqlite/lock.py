@@ -99,9 +99,13 @@ class WriterLock:
             yield
             return
         try:
-            self.take(against_processes=against_processes)
-            yield
+            try:
+                self.take(against_processes=against_processes)
+                yield
+            finally:
+                self.let_go()
         finally:
+            # Ctrl-C may come at any point, also where it is about to be let go; what is let go already stays so.
             self.let_go()
 
     def take(self, *, against_processes: bool = True) -> None:
