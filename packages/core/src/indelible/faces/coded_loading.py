@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk
+from indelible.backend.large import Documents, VectorChunk, places_of
 from indelible.faces.coded_store import BYTES_BESIDE, CodedStore
 from indelible.faces.coded_vectors import CodedVectors, rows_at_a_time
 
@@ -95,12 +95,8 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
 
 def _places(kept: CodedVectors, docs: Integers) -> tuple[Integers, Mask]:
     """The places of those of some documents that are there, and which of them are."""
-    import numpy as np
-
-    if not len(kept.docs):
-        return np.zeros(0, np.int64), np.zeros(len(docs), bool)
-    at = np.minimum(np.searchsorted(kept.docs, docs), len(kept.docs) - 1)
-    known = kept.docs[at] == docs
+    at = places_of(kept.docs, docs)
+    known = at >= 0
     return at[known], known
 
 

@@ -89,7 +89,6 @@ class CodedStore:
     """
 
     def __init__(self, dim: int) -> None:
-
         self.dim = dim
         self.count = 0
         """How many records it has."""

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk
+from indelible.backend.large import Documents, VectorChunk, places_of
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.selection import state_conditions
 from indelible.base.ids import ID_BYTES
@@ -86,9 +86,9 @@ class SqliteLargeReads(Backend):
                 else:
                     rows = connection.execute(_LENGTHS_OF_LISTED, (json.dumps(wanted.tolist()),)).fetchall()
                     there, lengths = np.array(rows, np.int64).reshape(-1, 2).T
-                if len(there):
-                    places = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
-                    found[start : start + _PAGE] = np.where(there[places] == wanted, lengths[places], 0)
+                places = places_of(there, wanted)
+                known = np.flatnonzero(places >= 0)
+                found[start + known] = lengths[places[known]]
         return found
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
@@ -182,8 +182,7 @@ def _only(chunk: VectorChunk, wanted: Integers) -> VectorChunk:
     """The rows of wanted documents."""
     import numpy as np
 
-    places = np.minimum(np.searchsorted(wanted, chunk.docs), len(wanted) - 1)
-    there = wanted[places] == chunk.docs
+    there = places_of(wanted, chunk.docs) >= 0
     if there.all():
         return chunk
     rows = np.frombuffer(chunk.data, np.uint8).reshape(len(chunk.docs), -1)[there]
