@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Mark, Selection
 from indelible.faces.engine import Engine
+from indelible.faces.large_words import all_by_words, best_by_words
 from indelible.faces.listing import is_whole
 from indelible.faces.request import Request
-from indelible.faces.wide_words import all_by_words, best_by_words
 from indelible.faces.word_cache import WordHits
 from indelible.search.bm25 import Bm25, CorpusStats
 from indelible.search.keyword import (
@@ -80,7 +80,7 @@ class KeywordChannel:
         hybrid = request.mode == "hybrid"
         query = parse_query(request.query or "", match=request.match, stemmed=hybrid)
         scoring: Scoring = "bm25" if hybrid else keyword_scoring()
-        if scoring == "tf" and request.most is not None and self._is_wide(selection):
+        if scoring == "tf" and request.most is not None and self._is_large(selection):
             best_hits = best_by_words(self._backend, selection, query, request.most, allowed)
             if best_hits is not None:
                 return best_hits
@@ -114,11 +114,11 @@ class KeywordChannel:
         """The hits by what this process has read of the slice; ``None`` where the backend's index has to find them."""
         if selection.records is not None or selection.parent is not None:
             return None
-        if self._is_wide(selection):
+        if self._is_large(selection):
             return all_by_words(self._backend, self._engine.document_cache, selection, query, scoring, mark)
         return self._engine.word_cache.score(selection, query, scoring, mark)
 
-    def _is_wide(self, selection: Selection) -> bool:
+    def _is_large(self, selection: Selection) -> bool:
         """Whether a selection has more records than this process keeps the words of."""
         return is_whole(selection) and self._engine.word_cache.is_too_large(selection)
 

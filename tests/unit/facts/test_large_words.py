@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from indelible import MemoryStore
 from indelible.errors import RecordNotFound
-from indelible.faces import wide_words
+from indelible.faces import large_words
 from indelible.faces.engine import TextIndexer, open_backend
 from indelible.testing import FakeClock, FlakyBackend, ReferenceBackend
 from tests.unit.facts.stores import contents, open_store
@@ -86,11 +86,11 @@ def test_s41_so_it_is_by_bm25(acts: list[tuple[str, Any, Any]]) -> None:
 def test_s41_a_slice_too_large_to_keep_is_searched_alike(acts: list[tuple[str, Any, Any]]) -> None:
     """The same hits, scores and order, at every time, in every scope, with filters and expiry, after whatever was done to the store."""
     results = []
-    for wide in (True, False):
+    for large in (True, False):
         clock = FakeClock()
-        backend = open_backend(":memory:", clock) if wide else ReferenceBackend(None, TextIndexer(), clock=clock)
+        backend = open_backend(":memory:", clock) if large else ReferenceBackend(None, TextIndexer(), clock=clock)
         with open_store(clock=clock, backend=backend) as store:
-            if wide:
+            if large:
                 store._engine.word_cache.max_records = 0
             play(store, clock, acts)
             results.append(asked(store))
@@ -112,8 +112,8 @@ def test_texts_are_not_read() -> None:
 
 def test_hits_that_lie_far_down_are_found(monkeypatch: Any) -> None:
     """Where most of what holds the words is of others, or gone, more is looked up until there are enough."""
-    monkeypatch.setattr(wide_words, "_AT_ONCE", 1)
-    monkeypatch.setattr(wide_words, "_STEPS", (1, 2, 3))
+    monkeypatch.setattr(large_words, "_AT_ONCE", 1)
+    monkeypatch.setattr(large_words, "_STEPS", (1, 2, 3))
     clock = FakeClock()
     with open_store(clock=clock) as store:
         store._engine.word_cache.max_records = 0
