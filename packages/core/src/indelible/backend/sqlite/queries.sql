@@ -62,6 +62,10 @@ ORDER BY e.clock DESC, d.uuid DESC, e.seq DESC LIMIT 1
 SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
 FROM state WHERE slice = ? AND key = ? AND live_to = 9223372036854775807
 
+-- name: claimants_of_keys
+SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
+FROM state WHERE slice = ? AND key IN (SELECT value FROM json_each(?)) AND live_to = 9223372036854775807
+
 -- name: records_under_key
 SELECT DISTINCT record FROM state WHERE slice = ? AND key = ?
 

@@ -100,9 +100,8 @@ class Transaction:
             slice_id = self.find_slice(slot.namespace, slot.scope)
             if slice_id is not None:
                 wanted.setdefault(slice_id, []).append(slot)
-        query = self._sql["claimants"].replace("key = ?", "key IN (SELECT value FROM json_each(?))")
         for slice_id, several in wanted.items():
-            rows = self.connection.execute(query, (slice_id, dumps([slot.key for slot in several]))).fetchall()
+            rows = self.connection.execute(self._sql["claimants_of_keys"], (slice_id, dumps([slot.key for slot in several]))).fetchall()
             for standing in [standing_of(self.connection, self._names, row) for row in rows]:
                 if standing.slot is not None:
                     self._claimants[standing.slot].append(standing)
