@@ -16,10 +16,10 @@ from hypothesis.extra import numpy as arrays
 from indelible.search import codes as coding
 from indelible.search.codes import CodedQuery, nearly_unit, plain_product, quantise, simd_product
 from indelible.search.floor import Floor, greatest
+from tests.conftest import Require
 
 Matrix = npt.NDArray[np.float32]
 KINDS = ["random", "one number", "few numbers", "near ties", "halves", "mixed scales"]
-HAS_SIMD = importlib.util.find_spec("simsimd") is not None
 
 
 def unit(rows: npt.NDArray[np.floating[Any]]) -> Matrix:
@@ -95,9 +95,9 @@ def test_long_products_of_codes_are_exact(dim: int) -> None:
         assert product(codes[0].copy(), codes).tolist() == (codes.astype(np.int64) @ codes[0].astype(np.int64)).tolist()
 
 
-@pytest.mark.skipif(not HAS_SIMD, reason="simsimd is not installed")
-def test_the_processor_is_used_where_it_can_be() -> None:
+def test_the_processor_is_used_where_it_can_be(require: Require) -> None:
     """And as often as one likes: a package that gives away a None which it does not own ends the process at last."""
+    require(importlib.util.find_spec("simsimd") is not None, "simsimd: pip install 'simsimd>=6.5,<7'")
     product = simd_product()
     assert product is not None
     codes = np.ones((2, 3), np.int8)
