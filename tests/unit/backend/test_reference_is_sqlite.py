@@ -230,7 +230,7 @@ def test_a_sqlite_that_joins_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
     backends = both()
     for backend in backends:
         Writer(backend, FakeClock()).write([Step(Op.REMEMBER, text=f"text {number}") for number in range(9)])
-    monkeypatch.setattr("indelible.backend.sqlite.large._joins_bytes", lambda: False)
+    monkeypatch.setattr("indelible.backend.sqlite.large.joins_bytes", lambda: False)
     test_vectors_are_read_in_pieces(False)
     assert stored(backends[0], everything) == stored(backends[1], everything)
 
