@@ -6,11 +6,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk, places_of
+from indelible.backend.large import Documents, Embedded, VectorChunk, places_of
 from indelible.backend.sqlite.connection import Connections
+from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.selection import state_conditions
 from indelible.base.ids import ID_BYTES
 from indelible.base.standing import FOREVER
@@ -22,6 +23,7 @@ _PAGE = 2_000_000
 """So many numbers are joined at a time; the text of more may be longer than SQLite lets a value be."""
 _DENSE = 4
 """Documents are read along the table where at least one in so many numbers is wanted."""
+_ANY_NUMBER = 1 << 62
 _OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
 # How the table is keyed; everything below speaks of documents.
 _DOC = "v.id >> 20"
@@ -56,22 +58,8 @@ class SqliteLargeReads(Backend):
             return int(connection.execute(sql, (*where.values, most)).fetchone()[0])
 
     def documents(self, selection: Selection) -> Documents:
-        import numpy as np
-
-        where = state_conditions(selection)
-        records = "CAST(group_concat(record, '') AS BLOB)" if _joins_bytes() else "group_concat(hex(record), '')"
-        sql = _DOCUMENTS.format(join=_join(selection), where=where.sql, records=records)
-        pages, offset = [], 0
         with self._connections.read() as connection:
-            while True:
-                count, docs, versions, split, expires, expiring, ids = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
-                pages.append(_documents(_ids(ids), *map(_numbers, (docs, versions, split, expires, expiring))))
-                offset += count
-                if count < _PAGE:
-                    break
-        if len(pages) == 1:
-            return pages[0]
-        return _in_order(Documents(*(np.concatenate(column) for column in zip(*pages, strict=True))))
+            return _documents_of(connection, selection)
 
     def lengths(self, docs: Integers) -> Integers:
         import numpy as np
@@ -96,19 +84,21 @@ class SqliteLargeReads(Backend):
         start, step = 0, max(1, rows)
         while start < len(docs):
             wanted = docs[start : start + step]
-            first, last = int(wanted[0]), int(wanted[-1])
-            dense = last - first < _DENSE * len(wanted) and len(wanted) > 1
             with self._connections.read(snapshot=False) as connection:
-                # Within the numbers there may lie other documents.
-                chunk = _joined(connection, first, last, names, 2 * rows + 1) if dense else _listed(connection, wanted, names)
+                chunk = _vectors_of(connection, wanted, names, 2 * rows + 1)
             if chunk is None:
                 # They have many parts each.
                 step = max(1, len(wanted) // 2)
                 continue
             start += len(wanted)
-            chunk = _only(chunk, wanted) if dense else chunk
             if len(chunk.docs):
                 yield chunk
+
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        with self._connections.read() as connection:
+            documents = _documents_of(connection, selection)
+            vectors = _vectors_of(connection, documents.docs, json.dumps(list(models)))
+            return Embedded(documents, vectors, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def linked(self) -> list[bytes]:
         with self._connections.read(snapshot=False) as connection:
@@ -117,6 +107,24 @@ class SqliteLargeReads(Backend):
 
 def _join(selection: Selection) -> str:
     return "JOIN payload p ON p.version = s.version" if selection.equals else ""
+
+
+def _documents_of(connection: sqlite3.Connection, selection: Selection) -> Documents:
+    import numpy as np
+
+    where = state_conditions(selection)
+    records = "CAST(group_concat(record, '') AS BLOB)" if _joins_bytes() else "group_concat(hex(record), '')"
+    sql = _DOCUMENTS.format(join=_join(selection), where=where.sql, records=records)
+    pages, offset = [], 0
+    while True:
+        count, docs, versions, split, expires, expiring, ids = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
+        pages.append(_documents(_ids(ids), *map(_numbers, (docs, versions, split, expires, expiring))))
+        offset += count
+        if count < _PAGE:
+            break
+    if len(pages) == 1:
+        return pages[0]
+    return _in_order(Documents(*(np.concatenate(column) for column in zip(*pages, strict=True))))
 
 
 def _numbers(text: str | int | None) -> Integers:
@@ -153,6 +161,23 @@ def _in_order(found: Documents) -> Documents:
     return found.only(order[np.append(True, docs[1:] != docs[:-1])])
 
 
+@overload
+def _vectors_of(connection: sqlite3.Connection, docs: Integers, models: str) -> VectorChunk: ...
+
+
+@overload
+def _vectors_of(connection: sqlite3.Connection, docs: Integers, models: str, most: int) -> VectorChunk | None: ...
+
+
+def _vectors_of(connection: sqlite3.Connection, docs: Integers, models: str, most: int = _ANY_NUMBER) -> VectorChunk | None:
+    """The vectors of some documents, ``None`` if there are ``most`` or more among all documents near them."""
+    if len(docs) < 2 or docs[-1] - docs[0] >= _DENSE * len(docs):
+        return _chunk(connection.execute(_LISTED_ROWS, (json.dumps(docs.tolist()), models)).fetchall())
+    # Within the numbers there may lie other documents.
+    chunk = _joined(connection, int(docs[0]), int(docs[-1]), models, most)
+    return None if chunk is None else _only(chunk, docs)
+
+
 def _joined(connection: sqlite3.Connection, first: int, last: int, models: str, most: int) -> VectorChunk | None:
     """The vectors of all documents between two, ``None`` if they are ``most`` or more."""
     if not _joins_bytes():
@@ -163,11 +188,6 @@ def _joined(connection: sqlite3.Connection, first: int, last: int, models: str, 
     if count >= most or part or len(data or b"") != length:
         return _chunk(connection.execute(_BETWEEN_ROWS, (first, last, models)).fetchall())
     return VectorChunk(_numbers(docs), None, data or b"")
-
-
-def _listed(connection: sqlite3.Connection, docs: Integers, models: str) -> VectorChunk:
-    rows = connection.execute(_LISTED_ROWS, (json.dumps(docs.tolist()), models)).fetchall()
-    return _chunk(rows)
 
 
 def _chunk(rows: list[tuple[int, str, bytes]]) -> VectorChunk:

@@ -14,7 +14,6 @@ from indelible.backend.interface import (
     Corpus,
     CountedRecord,
     Document,
-    Embedded,
     Found,
     Mark,
     Occurrences,
@@ -204,19 +203,6 @@ class SqliteReads(SqliteLargeReads):
         # Not by SQLite: for the sake of the order it would go through every record there is.
         rows.sort(key=_BY_RECORD_AND_PART)
         return [VectorRow(*row) for row in rows]
-
-    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = (
-            "SELECT s.record, s.version, v.part, v.data, s.expires_at "
-            f"FROM state s LEFT JOIN vector v ON {OF_DOCUMENT} AND {_OF_MODELS} {join} WHERE {where.sql}"
-        )
-        with self._connections.read() as connection:
-            rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
-            # Here and not there, where every vector would be copied once more: most come in order, and a record has one version.
-            rows.sort()
-            return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}
