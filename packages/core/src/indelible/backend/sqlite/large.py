@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk, places_of
+from indelible.backend.large import Documents, Embedded, VectorChunk, places_of
 from indelible.backend.sqlite.connection import Connections
+from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.selection import state_conditions
 from indelible.backend.sqlite.vectors import DENSE, chunks, joins_bytes, numbers_of, vectors_of
 from indelible.base.ids import ID_BYTES
@@ -42,28 +43,7 @@ class SqliteLargeReads(Backend):
 
     def documents(self, selection: Selection) -> Documents:
         with self._connections.read() as connection:
-            return self._documents(connection, selection)
-
-    def _embedded(self, connection: sqlite3.Connection, selection: Selection, models: Sequence[str]) -> tuple[Documents, VectorChunk]:
-        documents = self._documents(connection, selection)
-        return documents, vectors_of(connection, selection, documents.docs, models)
-
-    def _documents(self, connection: sqlite3.Connection, selection: Selection) -> Documents:
-        import numpy as np
-
-        where = state_conditions(selection)
-        records = "CAST(group_concat(record, '') AS BLOB)" if joins_bytes() else "group_concat(hex(record), '')"
-        sql = _DOCUMENTS.format(join=_join(selection), where=where.sql, records=records)
-        pages, offset = [], 0
-        while True:
-            count, docs, versions, split, expires, expiring, ids = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
-            pages.append(_documents(_ids(ids), *map(numbers_of, (docs, versions, split, expires, expiring))))
-            offset += count
-            if count < _PAGE:
-                break
-        if len(pages) == 1:
-            return pages[0]
-        return _in_order(Documents(*(np.concatenate(column) for column in zip(*pages, strict=True))))
+            return _documents_of(connection, selection)
 
     def lengths(self, docs: Integers) -> Integers:
         import numpy as np
@@ -86,6 +66,12 @@ class SqliteLargeReads(Backend):
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
         return chunks(self._connections.read, docs, models, rows)
 
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        with self._connections.read() as connection:
+            documents = _documents_of(connection, selection)
+            vectors = vectors_of(connection, selection, documents.docs, models)
+            return Embedded(documents, vectors, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
+
     def linked(self) -> list[bytes]:
         with self._connections.read(snapshot=False) as connection:
             return [row[0] for row in connection.execute("SELECT DISTINCT dependent FROM neighbour ORDER BY 1").fetchall()]
@@ -93,6 +79,24 @@ class SqliteLargeReads(Backend):
 
 def _join(selection: Selection) -> str:
     return "JOIN payload p ON p.version = s.version" if selection.equals else ""
+
+
+def _documents_of(connection: sqlite3.Connection, selection: Selection) -> Documents:
+    import numpy as np
+
+    where = state_conditions(selection)
+    records = "CAST(group_concat(record, '') AS BLOB)" if joins_bytes() else "group_concat(hex(record), '')"
+    sql = _DOCUMENTS.format(join=_join(selection), where=where.sql, records=records)
+    pages, offset = [], 0
+    while True:
+        count, docs, versions, split, expires, expiring, ids = connection.execute(sql, (*where.values, _PAGE, offset)).fetchone()
+        pages.append(_documents(_ids(ids), *map(numbers_of, (docs, versions, split, expires, expiring))))
+        offset += count
+        if count < _PAGE:
+            break
+    if len(pages) == 1:
+        return pages[0]
+    return _in_order(Documents(*(np.concatenate(column) for column in zip(*pages, strict=True))))
 
 
 def _ids(joined: bytes | str | None) -> Bytes:

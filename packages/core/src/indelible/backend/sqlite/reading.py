@@ -15,7 +15,6 @@ from indelible.backend.interface import (
     Corpus,
     CountedRecord,
     Document,
-    Embedded,
     Found,
     Mark,
     Occurrences,
@@ -220,21 +219,6 @@ class SqliteReads(SqliteLargeReads):
         # Not by SQLite: for the sake of the order it would go through every record there is.
         rows.sort(key=_BY_RECORD_AND_PART)
         return rows
-
-    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        with self._connections.read() as connection:
-            documents = self._documents(connection, selection)
-            linked = connection.execute(queries()["has_neighbours"]).fetchone() is not None
-        vectors = [tuple(row) for row in self.vectors(selection, models)]
-        there = {row[0] for row in vectors}
-        rows: list[tuple[bytes, int, str | None, bytes | None, int | None]] = [*vectors]  # type: ignore[list-item]
-        for version, expires, record in zip(
-            documents.versions.tolist(), documents.expires.tolist(), map(bytes, documents.records), strict=True
-        ):
-            if record not in there:
-                rows.append((record, version, None, None, None if expires == FOREVER else expires))
-        rows.sort()
-        return Embedded(rows, linked)
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}
