@@ -92,7 +92,7 @@ def kept(backend: SqliteBackend, docs: list[int], models: tuple[str, ...] = ("m"
 
 
 def test_a_batch_is_packed_straight_away(backend: SqliteBackend) -> None:
-    """S82: what fills packs never waits; what is left over does."""
+    """What fills packs never waits; what is left over does."""
     backend.append([note(f"t{number}") for number in range(8)])
     assert (packed(backend), waiting(backend)) == ([1, 2, 3, 4, 5, 6], [7, 8])
     assert [len(row[0]) // 8 for row in ask(backend, "SELECT docs FROM pack")] == [3, 3]  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def test_a_batch_is_packed_straight_away(backend: SqliteBackend) -> None:
 
 
 def test_single_writes_are_packed_by_some_of_them(backend: SqliteBackend) -> None:
-    """S82: slices that take turns are packed all the same, and no more waits than a few."""
+    """Slices that take turns are packed all the same, and no more waits than a few."""
     for number in range(120):
         backend.append([note(f"t{number}", user=f"u{number % 3}")])
     assert len(waiting(backend)) < 60
@@ -136,7 +136,7 @@ def test_a_document_of_two_models_waits(backend: SqliteBackend) -> None:
 
 
 def test_large_documents_wait(backend: SqliteBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S80: neither a pack nor what is read to make one grows without end."""
+    """Neither a pack nor what is read to make one grows without end."""
     monkeypatch.setattr(packing, "MOST_BYTES", 32)
     backend.append([note(f"t{number}", dim=9) for number in range(4)])
     backend.append([note(f"s{number}", dim=4) for number in range(4)])
@@ -205,7 +205,7 @@ def test_a_purge_takes_out_one_of_many(backend: SqliteBackend) -> None:
 
 
 def test_a_batch_may_purge_what_it_wrote(backend: SqliteBackend) -> None:
-    """S60: also what was about to fill a pack."""
+    """S74: also what was about to fill a pack."""
     key = {"namespace": ("n",), "key": "k"}
     drafts = [Draft(Op.REMEMBER, **key, fields={}, vectors=(PartVector("", "m", b"1234"),)), Draft(Op.PURGE, **key)]  # type: ignore[arg-type]
     backend.append([note("t"), *drafts, note("u"), note("v")])
@@ -261,7 +261,7 @@ def test_pieces_are_whole_while_others_pack(backend: SqliteBackend) -> None:
     ],
 )
 def test_verify_tells_of_damage(backend: SqliteBackend, damage: str, says: str) -> None:
-    """S31: and a rebuild sets right what follows from the rest."""
+    """And a rebuild sets right what follows from the rest."""
     backend.append([note(f"t{number}") for number in range(6)])
     change(backend, damage)
     assert any(says in problem for problem in backend.verify().problems)
@@ -280,7 +280,7 @@ def test_a_pack_under_another_slice_is_found_all_the_same(backend: SqliteBackend
 
 
 def test_a_store_of_schema_5_is_packed(tmp_path: Path) -> None:
-    """S80: what an older release had lies together after the update, but for the past."""
+    """What an older release had lies together after the update, but for the past."""
     path = tmp_path / "store.db"
     with closing(open_engine(path)) as backend:
         written = backend.append([note(f"t{number}") for number in range(7)])
