@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend
+from indelible.base.canonical import check_fits
 from indelible.base.clock import Clock, SystemClock, ms_from_datetime
 from indelible.base.ids import IdSource, uuid7
 from indelible.base.plan import Draft, Written
@@ -41,7 +42,11 @@ class TextIndexer:
     version = NORMALISER_VERSION
 
     def words(self, text: str) -> str:
-        return index_tokens(text)
+        # Compatibility characters may stand for eighteen others, and a context may bring the texts of many records.
+        check_fits("the text of a record with its parts and its context", text)
+        found = index_tokens(text)
+        check_fits("what is indexed of a record with its parts and its context", found)
+        return found
 
     def stem(self, word: str) -> str:
         return marked_stem(word)
