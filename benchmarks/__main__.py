@@ -18,13 +18,29 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks import bulk, cold, durable, imports, langgraph_store, llamaindex, mcp_start, purge, quality, recall, space, steady, upkeep
+from benchmarks import (
+    bulk,
+    cold,
+    durable,
+    imports,
+    langgraph_store,
+    llamaindex,
+    mcp_start,
+    purge,
+    quality,
+    recall,
+    space,
+    steady,
+    upkeep,
+    with_model,
+)
 from benchmarks.measuring import COLUMNS, Measurement, Plan, cells
 from indelible import __version__
 
 BENCHMARKS: dict[str, Callable[[Plan], list[Measurement]]] = {
     "durable": durable.run,
     "bulk": bulk.run,
+    "with_model": with_model.run,
     "imports": imports.run,
     "cold": cold.run,
     "recall": recall.run,

@@ -22,6 +22,7 @@ from benchmarks.speed.keep import Kept
 from benchmarks.speed.measure import Run
 from benchmarks.speed.process import ROOT
 from benchmarks.speed.table import columns, lines, markdown, notes
+from indelible.faces.engine import CACHE_VARIABLE
 
 
 def main() -> None:
@@ -41,6 +42,7 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="REGEX", help="only rows whose name matches")
     parser.add_argument("--rounds", type=int, default=100, help="questions a row (100)")
     parser.add_argument("--budget", type=float, default=5.0, help="seconds for a store's questions of a row, ten questions at least (5)")
+    parser.add_argument("--cache-mib", type=int, metavar="N", help="memory in which ours keeps slices that it has read (its default, 1024)")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="print a file that a run wrote as Markdown, and run nothing")
     arguments = parser.parse_args()
     if arguments.markdown is not None:
@@ -48,6 +50,8 @@ def main() -> None:
         return
     for name in [name for name in os.environ if name.startswith(("MEMORY_", "SENSE_MEMORY_"))]:
         del os.environ[name]  # a user's own settings would change what is measured
+    if arguments.cache_mib is not None:
+        os.environ[CACHE_VARIABLE] = str(arguments.cache_mib << 20)
     ran_on = machine()
     console = Console(width=None if sys.stdout.isatty() else 220, highlight=False)
     if ran_on["load"] > BUSY:
@@ -82,7 +86,7 @@ def main() -> None:
                 console.print(Text(note))
     arguments.out.mkdir(parents=True, exist_ok=True)
     file = arguments.out / f"speed-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.json"
-    file.write_text(json.dumps({"machine": ran_on, "runs": runs}, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps({"machine": ran_on, "cache_mib": arguments.cache_mib, "runs": runs}, indent=1) + "\n", encoding="utf-8")
     console.print(Text(f"written to {file}"))
     # Where matplotlib is, which need not be here.
     drawn = subprocess.run(

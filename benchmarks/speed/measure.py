@@ -14,7 +14,7 @@ from benchmarks.speed.engines import INT8, OURS, PHYSICAL
 from benchmarks.speed.figures import Cell, cell, right
 from benchmarks.speed.keep import Kept
 from benchmarks.speed.process import Process, Unable
-from benchmarks.speed.rows import COLD, EVERYTHING, ROWS
+from benchmarks.speed.rows import EVERYTHING, FIRST, FIRST_TOUCHES, ROWS
 
 BLOCK = 10
 """Questions that one store is asked before the next has its turn."""
@@ -23,7 +23,7 @@ OPENINGS = 3
 COLD_USERS = 30
 FRESH_TURNS = 10
 FIRST_OF_ALL = {
-    "opening to the first keyword hit, one user": "keyword, one user",
+    "opening to the first keyword hit, one user": "keyword, one user, first touch",
     "opening to the first hit, everything": EVERYTHING,
 }
 ONE, MANY, FRESH = "one durable remember", "remember_many of 1,000", "recall after ten writes by another process"
@@ -150,26 +150,26 @@ class Run:
             if not self.wanted(what):
                 continue
             self.say(f"{self.size:,}: {what}")
-            if what == COLD:
-                self._row(what, open_ones, min(COLD_USERS, self.users - 1), each_user=True)
-                for process in open_ones.values():
-                    self._try(process, "warm")
+            if ROWS[what].touch == FIRST:
+                # As many users for each of these rows as there are, and none of them twice if there are enough.
+                several = max(2, min(COLD_USERS + 1, self.users // len(FIRST_TOUCHES)))
+                self._row(what, open_ones, several - 1, first_user=several * FIRST_TOUCHES.index(what))
             else:
                 self._row(what, everyone if what == EVERYTHING else open_ones, self.rounds)
         for name, process in open_ones.items():
             if (found := self._try(process, "memory")) and self.wanted(MEMORY):
                 self._keep(MEMORY, name, cell([found["now"] / 2**20], unit="MiB"))
 
-    def _row(self, what: str, open_ones: Mapping[str, Process], rounds: int, *, each_user: bool = False) -> None:
+    def _row(self, what: str, open_ones: Mapping[str, Process], rounds: int, *, first_user: int | None = None) -> None:
         times: dict[str, list[float]] = {name: [] for name in open_ones}
         found: dict[str, list[list[int]]] = {name: [] for name in open_ones}
         more: dict[str, dict[str, str]] = {}
         left = dict(open_ones)
-        warm_up = 1 if each_user else WARM_UP
+        warm_up = WARM_UP if first_user is None else 1
         for start in range(0, warm_up + rounds, BLOCK):
             for name, process in list(left.items()):
                 try:
-                    answer = process("ask", what=what, start=start, stop=min(start + BLOCK, warm_up + rounds), each_user=each_user)
+                    answer = process("ask", what=what, start=start, stop=min(start + BLOCK, warm_up + rounds), first_user=first_user)
                 except Unable as error:
                     self._keep(what, name, {"reason": str(error)})
                     del left[name], times[name]

@@ -17,8 +17,8 @@ GROUPS = {
     "log: events": ("event",),
     "log: clear text": ("payload",),
     "states": ("state",),
-    "keyword index": ("keyword",),
-    "vectors": ("vector",),
+    "keyword index": ("keyword", "posting"),
+    "vectors": ("vector", "pack"),
 }
 VERSIONS = 10
 

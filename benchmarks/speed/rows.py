@@ -17,6 +17,8 @@ class Row:
         what: in the table.
         needs: the method of ``Engine``.
         scoped: of one user, else of all.
+        touch: how often the user was asked about before: ``first``, the first time in this process; ``again``, just before, another
+            question; ``""`` where it makes no difference.
         field: of the metadata that must be 1.
         far: asked with a vector from which the records with the field are the farthest.
     """
@@ -24,6 +26,7 @@ class Row:
     what: str
     needs: str
     scoped: bool
+    touch: str = ""
     field: str | None = None
     far: bool = False
 
@@ -40,22 +43,26 @@ class Row:
         return lambda asked: ask(asked, asked.user if self.scoped else None)
 
 
-COLD = "recall, one user, first touch"
+FIRST, AGAIN = "first", "again"
+COLD, WARM = "recall, one user, first touch", "recall, one user, warm"
 EVERYTHING = "recall, everything"
 ROWS = {
     row.what: row
     for row in (
-        Row(COLD, "semantic", True),
-        Row("recall, one user, warm", "semantic", True),
+        Row(COLD, "semantic", True, FIRST),
+        Row("keyword, one user, first touch", "keyword", True, FIRST),
+        Row("hybrid, one user, first touch", "hybrid", True, FIRST),
+        Row(WARM, "semantic", True, AGAIN),
         Row(EVERYTHING, "semantic", False),
-        Row("keyword, one user", "keyword", True),
+        Row("keyword, one user, warm", "keyword", True, AGAIN),
         Row("keyword, everything", "keyword", False),
-        Row("hybrid, one user", "hybrid", True),
+        Row("hybrid, one user, warm", "hybrid", True, AGAIN),
         Row("hybrid, everything", "hybrid", False),
-        Row("filter 1 %, by lot", "semantic", False, "random_1"),
-        Row("filter 50 %, by lot", "semantic", False, "random_50"),
-        Row("filter 1 %, farthest", "semantic", False, "far_1", far=True),
-        Row("filter 50 %, farthest", "semantic", False, "far_50", far=True),
+        Row("filter 1 %, by lot", "semantic", False, field="random_1"),
+        Row("filter 50 %, by lot", "semantic", False, field="random_50"),
+        Row("filter 1 %, farthest", "semantic", False, field="far_1", far=True),
+        Row("filter 50 %, farthest", "semantic", False, field="far_50", far=True),
     )
 }
-"""In the order of asking: what touches every user comes after the first touch."""
+"""In the order of asking: first touches, each of other users, come before whatever touches everything."""
+FIRST_TOUCHES = tuple(what for what, row in ROWS.items() if row.touch == FIRST)

@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,9 +17,11 @@ from typing import IO, Any
 from benchmarks.speed.data import Corpus, Rows
 from benchmarks.speed.engine import Engine
 from benchmarks.speed.engines import engine_class
-from benchmarks.speed.rows import ROWS
+from benchmarks.speed.rows import AGAIN, ROWS, WARM
 
 ADDED_AT_ONCE = 10
+OTHERS = 100_000
+"""From this number on, questions are asked to touch their users, and not timed."""
 Answer = dict[str, Any]
 
 
@@ -88,19 +91,24 @@ class Worker:
         self.engine.open()
         return {}
 
-    def ask(self, what: str, start: int, stop: int, each_user: bool = False) -> Answer:
+    def ask(self, what: str, start: int, stop: int, first_user: int | None = None) -> Answer:
         """Ask questions by their numbers.
 
         Args:
             what: of ``ROWS``.
             start, stop: the numbers.
-            each_user: of another user each, in turn.
+            first_user: of another user each, this one and those after it; ``None``: of the users whom the questions name.
         """
         row = ROWS[what]
         if row.needs in self.engine.cannot:
             return {"reason": self.engine.cannot[row.needs]}
         call, corpus = row.call(self.engine), self._corpus
-        asked = [row.question(corpus, number, number % corpus.users if each_user else None) for number in range(start, stop)]
+        users = [None if first_user is None else (first_user + number) % corpus.users for number in range(start, stop)]
+        asked = [row.question(corpus, number, user) for number, user in zip(range(start, stop), users, strict=True)]
+        if row.touch == AGAIN:
+            for number, question in enumerate(asked):
+                other = row.question(corpus, OTHERS + start + number)
+                call(replace(other, user=question.user))
         spent, found = [], []
         with _quiet():
             for question in asked:
@@ -109,13 +117,6 @@ class Worker:
                 found.append([number for number, _ in hits])
         aside = self.engine.aside.get(row.needs)
         return {"ms": spent, "found": found, **({"aside": aside} if aside else {})}
-
-    def warm(self) -> Answer:
-        """Touch every user's slice once, and everything."""
-        asked = [ROWS["recall, one user, warm"].question(self._corpus, user, user) for user in range(min(self._corpus.users, 1000))]
-        for question in asked:
-            self.engine.semantic(question, question.user)
-        return {}
 
     def add_one(self, start: int, stop: int) -> Answer:
         """Add single records."""
@@ -135,7 +136,7 @@ class Worker:
         rows = self._ten(turn)
         place = len(rows.texts) - 1
         vector = rows.vectors[place]
-        row = ROWS["recall, one user, warm"]
+        row = ROWS[WARM]
         asked = row.question(self._corpus, turn)
         asked = type(asked)(rows.users[place], asked.words, vector, [float(x) for x in vector])
         began = time.perf_counter()

@@ -15,7 +15,7 @@ from tests.interop.programs import run
 @pytest.mark.slow
 def test_a_quick_run_writes_its_numbers(tmp_path: Path) -> None:
     """Each measurement has a value above zero, and a ratio where it has a reference."""
-    names = ["durable", "bulk", "recall", "upkeep", "purge", "space", "mcp_start"]
+    names = ["durable", "bulk", "with_model", "recall", "upkeep", "purge", "space", "mcp_start"]
     done = run("-m", "benchmarks", *names, "--scale", "0.05", "--out", tmp_path / "out", "--folder", tmp_path, cwd=ROOT, timeout=600)
     assert done.returncode == 0, done.stderr
     written = json.loads(next((tmp_path / "out").glob("*.json")).read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ import pytest
 
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.failures import is_final, translate, translated
-from indelible.errors import IndelibleError, IntegrityFailure, SchemaMismatch, StorageFull, StoreClosed, StoreUnavailable
+from indelible.errors import IndelibleError, IntegrityFailure, InvalidInput, SchemaMismatch, StorageFull, StoreClosed, StoreUnavailable
 from tests.crash.engine import contents, open_engine, put
 
 IOERR_FSYNC = sqlite3.SQLITE_IOERR | (4 << 8)
@@ -35,6 +35,7 @@ def engine_error(code: int, message: str = "as the engine says") -> sqlite3.Oper
         (sqlite3.SQLITE_LOCKED, StoreUnavailable, True),
         (sqlite3.SQLITE_FULL, StorageFull, None),
         (IOERR_SHMSIZE, StorageFull, None),
+        (sqlite3.SQLITE_TOOBIG, InvalidInput, None),
         (sqlite3.SQLITE_NOTADB, SchemaMismatch, None),
         (sqlite3.SQLITE_CORRUPT, IntegrityFailure, None),
         (sqlite3.SQLITE_CONSTRAINT, IntegrityFailure, None),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from indelible import MemoryStore
+from indelible.embed import OnnxReranker
 from indelible.testing import FakeClock, HashEmbedder
+from tests.rerankers import in_place_of_the_bundled
 from tests.unit.cli.command import Cli
 from tests.unit.cli.test_writing import RECORD
 
@@ -188,3 +191,26 @@ def test_read_your_writes(cli: Cli) -> None:
     """S48: what one call wrote the next one finds."""
     cli.good("remember", "read your writes")
     assert cli.contents("search", "writes") == cli.contents("recall", "writes") == ["read your writes"]
+
+
+@pytest.mark.parametrize("verb", [["recall"], ["recall", "--mode", "hybrid"], ["recall", "--mode", "keyword"], ["search-semantic"]])
+def test_s52_rerank_has_a_model_read_the_query_beside_the_best(cli: Cli, verb: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Off unless it is asked for."""
+    in_place_of_the_bundled(monkeypatch)
+    cli.remember("red fox in the wide field behind the old house")
+    cli.remember("red fox")
+    assert cli.contents(*verb, "red fox", "--limit", "1") != cli.contents(*verb, "red fox", "--limit", "1", "--rerank")
+    assert cli.contents(*verb, "red fox", "--rerank") == ["red fox in the wide field behind the old house", "red fox"]
+    assert cli.contents("as-of", "2", "red fox", "--rerank") == ["red fox in the wide field behind the old house", "red fox"]
+
+
+def test_rerank_without_its_extra_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indelible.faces.reranking.bundled_reranker", OnnxReranker)
+    monkeypatch.setitem(sys.modules, "indelible_reranker", None)
+    cli.remember("red fox")
+    assert "indelible[rerank]" in cli.bad(7, "recall", "red fox", "--rerank")
+
+
+def test_a_server_without_what_it_was_asked_for_does_not_start(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "indelible_reranker", None)
+    assert "indelible[rerank]" in cli.bad(7, "mcp", "--rerank")

@@ -25,23 +25,11 @@ from indelible import (
     Rerank,
 )
 from indelible.testing import FakeClock, HashEmbedder
+from tests.rerankers import Longest
 from tests.unit.facts.stores import contents, ids, open_store
 
 MODES = ("semantic", "hybrid", "keyword")
 each_mode = pytest.mark.parametrize("mode", MODES)
-
-
-class Longest:
-    """Thinks that the longest text answers best, whatever was asked."""
-
-    id = "longest"
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[str, list[str]]] = []
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        self.seen.append((query, list(texts)))
-        return [len(text) / (1 + len(text)) for text in texts]
 
 
 class Answering:
@@ -322,3 +310,16 @@ def test_a_file_answers_as_memory_does(path: Path, clock: FakeClock) -> None:
         before = kept.recall("red fox", mode="hybrid", limit=30, rerank=Longest())
     with open_store(path, clock=clock) as again:
         assert again.recall("red fox", mode="hybrid", limit=30, rerank=Longest()) == before
+
+
+@each_mode
+def test_s52_of_a_part_that_is_a_vector_alone_the_content_is_read(store: MemoryStore, mode: str) -> None:
+    """As adapters write that bring their own vectors."""
+    notes = store.collection("notes")
+    for content in ("red fox", "red fox in the field"):
+        notes.put(content, content, parts=[Part("", "", tuple(HashEmbedder().embed_query(content).tolist()))])
+    reranker = Longest()
+    vector = None if mode == "keyword" else HashEmbedder().embed_query("red fox")
+    hits = notes.search("red fox", vector, mode=mode, rerank=reranker)
+    assert contents(hits) == ["red fox in the field", "red fox"]
+    assert [sorted(texts) for _, texts in reranker.seen] == [["red fox", "red fox in the field"]]

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.speed.data import Corpus
+from benchmarks.speed.data import Corpus, Question
+from benchmarks.speed.engine import Hits
 from benchmarks.speed.engines import INT8, OURS, PHYSICAL, engine_class
 from benchmarks.speed.keep import Kept
 from benchmarks.speed.measure import DISK, FILLING, FRESH, MEMORY, ONE, Run
 from benchmarks.speed.ours import VERSIONS, Versions
-from benchmarks.speed.rows import COLD, EVERYTHING, ROWS
+from benchmarks.speed.plain import Numpy
+from benchmarks.speed.rows import COLD, EVERYTHING, ROWS, WARM
+from benchmarks.speed.worker import Worker
 
 SIZE, USERS = 300, 5
 
@@ -119,3 +122,26 @@ def test_a_kept_store_is_not_filled_again_and_stays_as_it_was(tmp_path: Path) ->
     assert third.rows[EVERYTHING][OURS]["recall"] == 1
     assert not list((tmp_path / "reading").iterdir()), "what is only read is not copied"
     assert not run("other", SIZE + 1, {EVERYTHING}).kept
+
+
+def test_a_first_touch_asks_about_somebody_else_each_time_and_a_warm_question_about_somebody_asked_before(tmp_path: Path) -> None:
+    """Otherwise the one would be measured under the name of the other."""
+
+    class Told(Numpy):
+        def semantic(self, asked: Question, user: str | None, field: str | None = None) -> Hits:
+            told.append((str(user), asked.words))
+            return super().semantic(asked, user, field)
+
+    told: list[tuple[str, str]] = []
+    engine = Told(tmp_path, SIZE // USERS)
+    worker = Worker(engine, Corpus(SIZE, USERS))
+    worker.fill()
+    worker.open()
+    first = worker.ask(COLD, 0, 4, first_user=1)
+    assert [user for user, _ in told] == [f"user {number}" for number in (1, 2, 3, 4)]
+    told.clear()
+    again = worker.ask(WARM, 0, 4)
+    assert [user for user, _ in told[:4]] == [user for user, _ in told[4:]]
+    assert not {words for _, words in told[:4]} & {words for _, words in told[4:]}
+    assert len(first["ms"]) == len(again["ms"]) == 4
+    engine.close()

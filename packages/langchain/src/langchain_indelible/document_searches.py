@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from indelible import Collection, Hit, Mmr
+from indelible import Collection, Hit, Mmr, Rerank
+from indelible.embed.reranker import Reranker
 from langchain_indelible.documents import DocumentFilter, document_of, listed, score_of, search_conditions
 
 
@@ -61,9 +62,10 @@ class DocumentSearches(VectorStore):
         as_of: int | datetime | None = None,
         mode: str | None = None,
         mmr: Mmr | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
     ) -> list[Hit]:
         conditions = search_conditions(filter)
-        return self._collection.search(query, vector, prefix=False, limit=k, as_of=as_of, mode=mode, mmr=mmr, **conditions)
+        return self._collection.search(query, vector, prefix=False, limit=k, as_of=as_of, mode=mode, mmr=mmr, rerank=rerank, **conditions)
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         # A cosine of at most 0 is no relevance at all: unlike a shift into [0, 1], this keeps thresholds comparable with other stores.

@@ -41,6 +41,7 @@ class IndelibleMemory(BaseMemory):
         human_prefix, ai_prefix: who speaks, in text.
         k: most facts loaded.
         max_tokens, count_tokens: bound the text of the facts.
+        rerank: as for ``ask_with_memory``.
         capture: whether a turn is remembered as facts; by default when facts are loaded.
         agent_id, user_id, org_id, workspace_id: whose memory. Left out, facts of any are recalled, and turns are remembered as
             for ``MemoryStore.remember``.
@@ -60,6 +61,7 @@ class IndelibleMemory(BaseMemory):
     k: int = Field(default=5, ge=0, strict=True)
     max_tokens: int | None = None
     count_tokens: Callable[[str], int] = approximate_tokens
+    rerank: Any = None
     capture: bool | None = None
     agent_id: str | None = None
     user_id: str | None = None
@@ -108,7 +110,9 @@ class IndelibleMemory(BaseMemory):
         return loaded
 
     def _facts_for(self, question: str) -> str | list[BaseMessage] | list[Document]:
-        found = memory_block(question, self.facts, limit=self.k, max_tokens=self.max_tokens, count_tokens=self.count_tokens)
+        found = memory_block(
+            question, self.facts, limit=self.k, max_tokens=self.max_tokens, count_tokens=self.count_tokens, rerank=self.rerank
+        )
         if self.return_docs:
             return [document_of(record) for record in found.used if isinstance(record, Record)]
         if self.return_messages:

@@ -12,8 +12,9 @@ from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from indelible import Collection, InvalidInput, memory_block
+from indelible import Collection, InvalidInput, Rerank, memory_block
 from indelible.base.record import UNSET
+from indelible.embed.reranker import Reranker
 from indelible.faces.facts_read import FactReads
 from indelible.faces.known import DEFAULT_LIMIT, AnyMemory
 from indelible.faces.store import ScopedView
@@ -38,6 +39,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         limit: most memories shown.
         max_tokens: most tokens of the block, its frame included.
         count_tokens: counts them; by default an estimate of four characters a token.
+        rerank: as for ``ask_with_memory``.
         capture: also remember what user and model said, when the agent is done: with the thread as ``parent`` and ``source``, once even
             if the run is repeated. Needs a store or a bound view.
         agent_id, user_id, org_id, workspace_id: fixed for every run; ``None`` for any.
@@ -55,6 +57,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         limit: int | None = DEFAULT_LIMIT,
         max_tokens: int | None = DEFAULT_MAX_TOKENS,
         count_tokens: Callable[[str], int] = approximate_tokens,
+        rerank: bool | Rerank | Reranker | None = None,
         capture: bool = False,
         agent_id: ScopeValue = UNSET,
         user_id: ScopeValue = UNSET,
@@ -68,7 +71,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             raise InvalidInput(f"capture needs a store or a view of one to remember in, got {type(memory).__name__}")
         self.tools = []
         self._memory = memory
-        self._shown: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens, "count_tokens": count_tokens}
+        self._shown: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens, "count_tokens": count_tokens, "rerank": rerank}
         self._capture = capture
         self._binding = Binding({"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}, scope_from)
         self._name = name

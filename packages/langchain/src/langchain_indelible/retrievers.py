@@ -21,7 +21,7 @@ from langchain_indelible.documents import document_of, search_conditions, with_p
 class IndelibleRetriever(BaseRetriever):
     """Finds memories for a query, by meaning and by words.
 
-    ``k``, ``mode``, ``filter`` and ``as_of`` may also be given to ``invoke``, where they win.
+    ``k``, ``mode``, ``filter``, ``as_of`` and ``rerank`` may also be given to ``invoke``, where they win.
 
     Attributes:
         memory: a store, a view of one (``store.scope(...)``, ``store.at(...)``) or a collection.
@@ -29,6 +29,7 @@ class IndelibleRetriever(BaseRetriever):
         mode: ``"hybrid"`` (default; by words alone where there is no model), ``"semantic"`` or ``"keyword"`` (every word must occur).
         filter: as for the vector store.
         as_of: a version or time: what would have been found then.
+        rerank: ``True``, a ``Rerank`` or a reranker, as for ``MemoryStore.recall``: a model reads the query beside each of the best.
         agent_id, user_id, org_id, workspace_id: only this scope of a store; ``None`` for "not set". A collection has one of its own.
         provenance: whether documents say, under ``metadata["indelible"]``, which version of what they are and why they were found;
             otherwise metadata is exactly what was stored.
@@ -39,6 +40,7 @@ class IndelibleRetriever(BaseRetriever):
     mode: str | None = None
     filter: Any = None
     as_of: StrictInt | Annotated[datetime, Strict()] | None = None  # neither a flag nor a float is a version
+    rerank: Any = None
     agent_id: str | None | Unset = UNSET
     user_id: str | None | Unset = UNSET
     org_id: str | None | Unset = UNSET
@@ -54,12 +56,14 @@ class IndelibleRetriever(BaseRetriever):
         mode: str | None = None,
         filter: Any = None,
         as_of: int | datetime | None = None,
+        rerank: Any = None,
     ) -> list[Document]:
         hits = self._hits(
             query,
             limit=self.k if k is None else k,
             mode=mode or self.mode,
             as_of=self.as_of if as_of is None else as_of,
+            rerank=self.rerank if rerank is None else rerank,
             **search_conditions(self.filter if filter is None else filter),
         )
         return [with_provenance(hit) if self.provenance else document_of(hit.record) for hit in hits]

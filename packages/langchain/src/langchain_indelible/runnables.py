@@ -10,7 +10,8 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue, StringPromptValue
 from langchain_core.runnables import Runnable, RunnableLambda, run_in_executor
 
-from indelible import InvalidInput, compose_prompt, memory_block
+from indelible import InvalidInput, Rerank, compose_prompt, memory_block
+from indelible.embed.reranker import Reranker
 from indelible.faces.known import DEFAULT_LIMIT, AnyMemory
 from indelible.search.budget import approximate_tokens
 from langchain_indelible.blocks import ahead_of, question_of
@@ -24,6 +25,7 @@ def with_memory(
     limit: int | None = DEFAULT_LIMIT,
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] = approximate_tokens,
+    rerank: bool | Rerank | Reranker | None = None,
 ) -> Runnable[Any, Any]:
     """A runnable that knows what a memory knows.
 
@@ -35,11 +37,12 @@ def with_memory(
         memory: a store, a view of one, a collection, a key/value memory, or any of them ``.at(...)`` a version or time.
         input_key: for a runnable that takes a dict: which of its entries the memory is put ahead of.
         limit, max_tokens, count_tokens: how much of a store is shown.
+        rerank: as for ``ask_with_memory``.
 
     Raises:
         InvalidInput: when it is invoked with something that is neither text nor messages, or with a dict that has no ``input_key``.
     """
-    shown: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens, "count_tokens": count_tokens}
+    shown: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens, "count_tokens": count_tokens, "rerank": rerank}
 
     def add(value: Any) -> Any:
         if input_key is None:

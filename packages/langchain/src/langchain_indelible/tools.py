@@ -10,8 +10,9 @@ from langchain_core.runnables import RunnableConfig, run_in_executor
 from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool, ToolException
 from pydantic import ConfigDict
 
-from indelible import IndelibleError, StoreClosed
+from indelible import IndelibleError, Rerank, StoreClosed
 from indelible.base.record import UNSET, Unset
+from indelible.embed.reranker import Reranker
 from indelible.faces.store import ScopedView
 from indelible.tools import TOOLS, MemoryTool, Policy, Toolbox
 from indelible.tools.toolbox import shown
@@ -31,6 +32,7 @@ def memory_tools(
     source: str | None = None,
     prefix: str = "",
     policy: Policy | None = None,
+    rerank: bool | Rerank | Reranker | None = None,
 ) -> list[BaseTool]:
     """Tools with which a model keeps memories: remember, recall, search, search_semantic, edit, forget, history, feedback, list.
 
@@ -49,10 +51,11 @@ def memory_tools(
         source: noted on what is written; by default the thread of the run, so that ``withdraw(source=...)`` undoes what came of it.
         prefix: before each tool's name, for agents that have a ``search`` already.
         policy: what the model may do; by default any number of writes, and texts that look like secrets or instructions kept aside.
+        rerank: as for ``Toolbox``: what recall and search_semantic find is looked at once more.
     """
     binding = Binding({"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}, scope_from)
     chosen = [tool for tool in tools if tool.read_only] if read_only else tools
-    toolbox = Toolbox(store, tools=chosen, policy=policy or Policy(max_writes=None))
+    toolbox = Toolbox(store, tools=chosen, policy=policy or Policy(max_writes=None), rerank=rerank)
     return [_structured(tool, toolbox, binding, source, prefix) for tool in toolbox.tools]
 
 
@@ -72,6 +75,7 @@ class MemoryToolkit(BaseToolkit):
     source: str | None = None
     prefix: str = ""
     policy: Policy | None = None
+    rerank: Any = None
 
     def get_tools(self) -> list[BaseTool]:
         """The tools."""

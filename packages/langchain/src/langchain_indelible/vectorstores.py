@@ -22,8 +22,9 @@ class IndelibleVectorStore(DocumentSearches):
     """Documents in a namespace of a store, found by meaning.
 
     A document's id is its key: adding one with a known id is a new version of it, deleting leaves its history. Metadata comes back exactly
-    as it went in. Every search takes ``filter`` (see ``search_conditions``), ``as_of`` (a version or time) and ``mode`` (``"semantic"``,
-    ``"keyword"`` or ``"hybrid"``). Calls may come from any thread.
+    as it went in. Every search takes ``filter`` (see ``search_conditions``), ``as_of`` (a version or time), ``mode`` (``"semantic"``,
+    ``"keyword"`` or ``"hybrid"``) and, where there is a query, ``rerank``, as for ``MemoryStore.recall``; a retriever takes them as
+    ``search_kwargs``. Calls may come from any thread.
 
     Args:
         store: where the documents live, beside everything else of the store.

@@ -14,7 +14,8 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.utils import get_tokenizer
 
-from indelible import InvalidInput, Known, MemoryStore, memory_block
+from indelible import InvalidInput, Known, MemoryStore, Rerank, memory_block
+from indelible.embed.reranker import Reranker
 from indelible.faces.store import ScopedView
 from indelible.faces.threads import on_a_thread
 from llama_index_indelible.messages import searched
@@ -55,6 +56,7 @@ class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
         session_field: which of these is the session; ``None`` to remember and recall over all sessions, and facts without one.
         limit: most memories shown.
         max_tokens: most tokens of the block; ``None`` for what the memory's own limit leaves.
+        rerank: as for ``ask_with_memory``.
         tokenizer_fn: from a text to its tokens; LlamaIndex's own if not given.
 
     Raises:
@@ -69,6 +71,7 @@ class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
     session_field: SessionField | None
     limit: int
     max_tokens: int | None
+    rerank: Any
     tokenizer_fn: Callable[[str], list[Any]] = Field(exclude=True)
     _store: MemoryStore = PrivateAttr()
     _view: ScopedView = PrivateAttr()
@@ -89,6 +92,7 @@ class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
         session_field: SessionField | None = "workspace_id",
         limit: int = 10,
         max_tokens: int | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
     ) -> None:
         scope: dict[str, Any] = {"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}
@@ -104,6 +108,7 @@ class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
             "session_field": session_field,
             "limit": limit,
             "max_tokens": max_tokens,
+            "rerank": rerank,
             "tokenizer_fn": tokenizer_fn or get_tokenizer(),
         }
         super().__init__(**fields, **scope)
@@ -172,7 +177,14 @@ class IndelibleMemoryBlock(KeptModel, BaseMemoryBlock[str]):
     def _shown(self, messages: Sequence[ChatMessage], session_id: str | None) -> str:
         said = (searched(message) for message in reversed(messages) if message.role == MessageRole.USER)
         question = next((text for text in said if text.strip()), None)
-        known = memory_block(question, self.view(session_id), limit=self.limit, max_tokens=self.max_tokens, count_tokens=self._count)
+        known = memory_block(
+            question,
+            self.view(session_id),
+            limit=self.limit,
+            max_tokens=self.max_tokens,
+            count_tokens=self._count,
+            rerank=self.rerank,
+        )
         return Shown(known) if known.lines else ""
 
     def _count(self, text: str) -> int:

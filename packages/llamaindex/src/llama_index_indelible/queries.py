@@ -9,7 +9,7 @@ from typing import Any, Final
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
 from indelible import EmbedderMismatch, InvalidInput, Mmr
-from indelible.faces.request import Accept
+from indelible.faces.request import Accept, Rerank, checked_rerank
 from llama_index_indelible.filters import conditions
 
 _BY_WORDS: Final = (VectorStoreQueryMode.TEXT_SEARCH, VectorStoreQueryMode.SPARSE)
@@ -56,7 +56,8 @@ def search_arguments(query: VectorStoreQuery, options: Mapping[str, Any]) -> dic
 
     Args:
         query: the query. Empty ``node_ids`` are no restriction, since LlamaIndex's own retriever sends them; empty ``doc_ids`` are one.
-        options: ``as_of``, ``include_expired``, and for mmr ``mmr_threshold``, ``mmr_prefetch_factor``, ``mmr_prefetch_k``.
+        options: ``as_of``, ``include_expired``, and for mmr ``mmr_threshold``, ``mmr_prefetch_factor``, ``mmr_prefetch_k``;
+            ``rerank``, as for ``MemoryStore.recall``, where there is something to rank by.
 
     Raises:
         ValueError: a mode that is not offered, or one without what it needs.
@@ -75,7 +76,7 @@ def search_arguments(query: VectorStoreQuery, options: Mapping[str, Any]) -> dic
         "parent": parent,
         "as_of": options.get("as_of"),
         "include_expired": bool(options.get("include_expired", False)),
-        **_ranking(query, options),
+        **_reranked(_ranking(query, options), query, checked_rerank(options.get("rerank"))),
     }
 
 
@@ -110,6 +111,13 @@ def _ranking(query: VectorStoreQuery, options: Mapping[str, Any]) -> dict[str, A
     if vector is None:  # nothing to compare with: what the conditions leave, in the order in which it came
         return {"limit": limit}
     return {"vector": vector, "mode": "semantic", "mmr": mmr, "limit": limit}
+
+
+def _reranked(ranking: dict[str, Any], query: VectorStoreQuery, rerank: Rerank | None) -> dict[str, Any]:
+    """The same with a second look, which reads the words also where the search itself does not."""
+    if rerank is None or not ranking.keys() & {"query", "vector"}:
+        return ranking
+    return {**ranking, "query": query.query_str, "rerank": rerank}
 
 
 def _by_words(query: VectorStoreQuery, limit: int) -> dict[str, Any]:

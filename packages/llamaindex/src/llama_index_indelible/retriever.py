@@ -14,9 +14,11 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.vector_stores.types import MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
 
-from indelible import Hit, InvalidInput
+from indelible import Hit, InvalidInput, Rerank
 from indelible.base.record import UNSET, Unset
+from indelible.embed.reranker import Reranker
 from indelible.faces.facts_read import FactReads
+from indelible.faces.request import checked_rerank
 from indelible.faces.threads import on_a_thread
 from llama_index_indelible.filters import conditions
 from llama_index_indelible.nodes import node_of_fact
@@ -47,6 +49,7 @@ class IndelibleRetriever(BaseRetriever):
         mmr_threshold: of mmr, 0 for variety alone to 1 for nearness alone.
         filters, doc_ids, node_ids: conditions; the last two are on nodes only.
         as_of: a version or time: what would have been found then.
+        rerank: ``True``, a ``Rerank`` or a reranker, as for ``MemoryStore.recall``: a model reads the query beside each of the best.
         agent_id, user_id, org_id, workspace_id: only this scope.
         callback_manager, object_map, objects, verbose: as for any retriever.
 
@@ -67,6 +70,7 @@ class IndelibleRetriever(BaseRetriever):
         doc_ids: list[str] | None = None,
         node_ids: list[str] | None = None,
         as_of: int | datetime | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
         agent_id: str | None | Unset = UNSET,
         user_id: str | None | Unset = UNSET,
         org_id: str | None | Unset = UNSET,
@@ -82,7 +86,7 @@ class IndelibleRetriever(BaseRetriever):
             raise InvalidInput(f"mode must be one of {', '.join(known.value for known in _OF_FACTS)}, got {mode!r}")
         self._mode = VectorStoreQueryMode(mode)
         self._top_k, self._alpha, self._mmr, self._filters = similarity_top_k, alpha, mmr_threshold, filters
-        self._doc_ids, self._node_ids, self._as_of = doc_ids, node_ids, as_of
+        self._doc_ids, self._node_ids, self._as_of, self._rerank = doc_ids, node_ids, as_of, checked_rerank(rerank)
         self._embed_model = embed_model
         self._nodes: IndelibleVectorStore | None = None
         if isinstance(memory, IndelibleVectorStore):
@@ -106,6 +110,7 @@ class IndelibleRetriever(BaseRetriever):
             filters=narrowed.filters,
             accept=narrowed.accept,
             as_of=self._as_of,
+            rerank=self._rerank,
             **scope,
         )
 
@@ -144,5 +149,5 @@ class IndelibleRetriever(BaseRetriever):
             doc_ids=self._doc_ids,
             node_ids=self._node_ids,
         )
-        result = self._nodes.query(query, as_of=self._as_of)
+        result = self._nodes.query(query, as_of=self._as_of, rerank=self._rerank)
         return [NodeWithScore(node=node, score=score) for node, score in zip(result.nodes or (), result.similarities or (), strict=True)]

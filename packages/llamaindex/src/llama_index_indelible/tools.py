@@ -9,8 +9,9 @@ from typing import Any
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
-from indelible import InvalidInput, MemoryStore
+from indelible import InvalidInput, MemoryStore, Rerank
 from indelible.base.record import UNSET
+from indelible.embed.reranker import Reranker
 from indelible.faces.scoping import ScopeValue
 from indelible.faces.store import ScopedView
 from indelible.faces.threads import on_a_thread
@@ -35,6 +36,7 @@ class IndelibleToolSpec(BaseToolSpec):
         source: noted on what is written, so that ``withdraw(source=...)`` undoes it: a session, say.
         prefix: before each tool's name, for agents that have a ``search`` already.
         policy: what the model may do; by default any number of writes, and texts that look like secrets or instructions kept aside.
+        rerank: as for ``Toolbox``: what recall and search_semantic find is looked at once more.
 
     Raises:
         InvalidInput: it is not settled whose memories these are, or the view is bound to somebody else's.
@@ -54,6 +56,7 @@ class IndelibleToolSpec(BaseToolSpec):
         source: str | None = None,
         prefix: str = "",
         policy: Policy | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
     ) -> None:
         self.store = opened(path, store) if store is None or isinstance(store, MemoryStore) else store
         scope = {"agent_id": agent_id, "user_id": user_id, "org_id": org_id, "workspace_id": workspace_id}
@@ -62,7 +65,7 @@ class IndelibleToolSpec(BaseToolSpec):
         self.source = source
         self.prefix = prefix
         chosen = [tool for tool in tools if tool.read_only] if read_only else tools
-        self._toolbox = Toolbox(self.store, tools=chosen, policy=policy or Policy(max_writes=None))
+        self._toolbox = Toolbox(self.store, tools=chosen, policy=policy or Policy(max_writes=None), rerank=rerank)
         self._named = {tool.name: tool for tool in self._toolbox.tools}
         self.spec_functions = [*self._named]
 

@@ -159,7 +159,8 @@ class IndelibleVectorStore(KeptModel, BasePydanticVectorStore):
 
         Args:
             query: what is asked; see ``search_arguments`` for what its parts mean.
-            **kwargs: ``as_of``: a version or time; ``include_expired``; ``mmr_threshold``, ``mmr_prefetch_factor`` or ``mmr_prefetch_k``.
+            **kwargs: ``as_of``: a version or time; ``include_expired``; ``mmr_threshold``, ``mmr_prefetch_factor`` or ``mmr_prefetch_k``;
+                ``rerank``, as for ``MemoryStore.recall``. An index hands them on: ``as_retriever(vector_store_kwargs={"rerank": True})``.
 
         Raises:
             ValueError: a mode that is not offered, a vector of another dimension, a bad filter.

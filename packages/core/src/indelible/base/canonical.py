@@ -22,6 +22,10 @@ MAX_VALUE_BYTES = 16 << 20
 MAX_VALUE_DEPTH = 64
 MAX_LABEL_BYTES = 4096
 """Largest key, scope value, namespace label, source or parent, in UTF-8 bytes."""
+MAX_ROW_BYTES = 64 << 20
+"""Largest row of a table, and largest value in one, in bytes (64 MiB)."""
+MAX_RECORD_BYTES = MAX_ROW_BYTES - (64 << 10)
+"""Largest record with all its fields, and most text that is indexed for one, in UTF-8 bytes: what else stands in a row is far smaller."""
 
 # The interpreter refuses to convert longer integers to and from text; we go through pieces below that length.
 _DIGITS_PER_PIECE = 4000
@@ -53,6 +57,23 @@ def check_text(value: object, what: str, *, max_bytes: int = MAX_LABEL_BYTES, em
     if size > max_bytes:
         raise InvalidInput(f"{what} is {size} bytes long, the limit is {max_bytes}: shorten or split it")
     return value
+
+
+def check_fits(what: str, *texts: str) -> None:
+    """Make sure that a row can hold texts that were checked.
+
+    Args:
+        what: their name, for the message.
+        *texts: what is to be stored.
+
+    Raises:
+        InvalidInput: they are too long.
+    """
+    # A character takes four bytes at most: hardly any text has to be measured.
+    if 4 * sum(map(len, texts)) > MAX_RECORD_BYTES:
+        size = sum(len(text) if text.isascii() else len(text.encode()) for text in texts)
+        if size > MAX_RECORD_BYTES:
+            raise InvalidInput(f"{what} takes {size} bytes, the limit is {MAX_RECORD_BYTES}: split it over several records")
 
 
 def _encoded_size(text: str, what: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from indelible.base.canonical import dumps, loads
+from indelible.base.canonical import check_fits, dumps, loads
 from indelible.base.clock import tick
 from indelible.base.draft import CONTEXT_PART as CONTEXT_PART
 from indelible.base.draft import NOTHING as NOTHING
@@ -320,6 +320,7 @@ class Planner:
         self._seq += 1
         salt = commitment = None
         if body is not None:
+            check_fits("a record with all its fields as JSON", body)
             salt = self._salt()
             commitment = payload_commitment(salt, body)
         digest = event_hash(self._head.device, self._seq, self._previous, self._clock, op, record, commitment, expires_at)

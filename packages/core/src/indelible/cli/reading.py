@@ -29,6 +29,7 @@ _mode = click.option(
     help="By meaning, by meaning and words, or by words.",
 )
 _fast = click.option("--fast", is_flag=True, help="Embed the query without the model's runtime: quicker and less exact.")
+_rerank = click.option("--rerank", is_flag=True, help="Have a model read QUERY beside each of the best 20: slower, surer. English.")
 _min_score = click.option("--min-score", type=float, help="Leave out what has a lower cosine, from -1 to 1.")
 
 
@@ -58,6 +59,7 @@ def _embedder(fast: bool) -> str | None:
 @_min_score
 @_past
 @_fast
+@_rerank
 def recall(call: Call, query: str, mode: str, filters: str | None, as_of: str | None, fast: bool, **more: Any) -> None:
     """Memories nearest in meaning to QUERY, best first."""
     conditions, when = _filters(filters), when_of(as_of, "--as-of")
@@ -87,6 +89,7 @@ def search(call: Call, query: str, filters: str | None, as_of: str | None, **mor
 @_min_score
 @_past
 @_fast
+@_rerank
 def search_semantic(call: Call, query: str, filters: str | None, as_of: str | None, fast: bool, **more: Any) -> None:
     """Memories nearest in meaning, filters first. As recall, always by meaning alone."""
     conditions, when = _filters(filters), when_of(as_of, "--as-of")
@@ -144,8 +147,18 @@ def history(call: Call, id: str) -> None:
 @_offset
 @_filter
 @_fast
+@_rerank
 def as_of(
-    call: Call, when: str, query: str | None, id: str | None, mode: str, limit: int | None, offset: int, filters: str | None, fast: bool
+    call: Call,
+    when: str,
+    query: str | None,
+    id: str | None,
+    mode: str,
+    limit: int | None,
+    offset: int,
+    filters: str | None,
+    fast: bool,
+    rerank: bool,
 ) -> None:
     """The memories as they were at WHEN, a version or a time. All of them, what QUERY would have recalled, or the one with --id."""
     if query is not None and id is not None:
@@ -160,7 +173,7 @@ def as_of(
             answer_record(call, record)
         elif query is not None:
             most = 5 if limit is None else limit
-            answer_hits(call, view.recall(query, mode=mode, limit=most, offset=offset, filters=conditions, as_of=point))
+            answer_hits(call, view.recall(query, mode=mode, limit=most, offset=offset, filters=conditions, as_of=point, rerank=rerank))
         else:
             answer_records(call, view.list(conditions, limit=limit, offset=offset, as_of=point))
 

@@ -35,6 +35,7 @@ def _scope_options(function: Any) -> Any:
 @click.option("--read-only", is_flag=True, help="Write nothing. Housekeeping and export are off as well.")
 @click.option("--allow-prune", is_flag=True, help="Let memory_prune forget, and not only count.")
 @click.option("--allow-purge", is_flag=True, help="Let memory_prune destroy as well.")
+@click.option("--rerank", is_flag=True, help="Have a model read the query beside each of the best 20 that recall found. English.")
 @click.option("--source", help="Who says so, for whatever is written; withdraw SOURCE takes it back.  [default: a new one each run]")
 @click.option(
     "--max-writes", type=click.IntRange(0), metavar="N", help=f"Writes of this run, at most.  [default: {DEFAULT_WRITES}; with --http any]"
@@ -95,7 +96,7 @@ def _serve_stdio(call: Call, options: Options, sdk: bool) -> None:
         from indelible.mcp.stdio import serve
     if find_spec("pydantic") is None:  # looked for and not imported: that would make every start wait
         raise MissingExtra('the server needs the package pydantic: pip install "indelible[mcp]", or "indelible[tools]" without HTTP')
-    _check_there(call, options)
+    _check_ready(call, options)
     # Plugins are looked for in every installed package, and would be shown what is asked of a memory.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with call.store() as store:
@@ -106,14 +107,18 @@ def _serve_http(call: Call, options: Options, token: str, host: str, port: int) 
     from indelible.mcp.http import serve
     from indelible.mcp.service import Service
 
-    _check_there(call, options)
+    _check_ready(call, options)
     with call.store() as store:
         serve(Service(store, options), token, host, port)
 
 
-def _check_there(call: Call, options: Options) -> None:
+def _check_ready(call: Call, options: Options) -> None:
     if options.read_only and not os.path.exists(call.path):
         raise StoreUnavailable(f"there is no store at {call.path}, and a read-only server makes none: give --db, or set MEMORY_DB_PATH")
+    if options.rerank:
+        from indelible.embed.onnx_reranker import bundled_reranker
+
+        bundled_reranker().check_installed()  # or else each call would fail, and only the model would hear of it
 
 
 def _print_config(
@@ -125,7 +130,7 @@ def _print_config(
             value = os.environ.get(variable_of(name)) or "default"
         if value is not UNSET:
             arguments += [flag_of(name), str(value)]
-    arguments += [f"--{name.replace('_', '-')}" for name in ("read_only", "allow_prune", "allow_purge") if getattr(options, name)]
+    arguments += [f"--{name.replace('_', '-')}" for name in ("read_only", "allow_prune", "allow_purge", "rerank") if getattr(options, name)]
     arguments += ["--source", source] if source is not None else []
     arguments += ["--max-writes", str(max_writes)] if max_writes is not None else []
     arguments += ["--sdk"] if sdk else []

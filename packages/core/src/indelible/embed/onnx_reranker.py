@@ -6,6 +6,7 @@ import functools
 import math
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ PAIR_TOKENS = 320
 """Of query and text with the three marks between them: a whole window of the embedder fits behind a query. The model's limit is 512."""
 CHARACTERS = 4096
 """Read of a text at most: more than its tokens take in any prose, so that a megabyte costs no more to cut than a page."""
+_PACKAGES = ("numpy", "tokenizers", "onnxruntime")
 Pair = tuple[list[int], list[int]]
 
 
@@ -48,11 +50,23 @@ class OnnxReranker:
         """
         self._workers = checked_workers(workers)
         bundle = RerankerBundle(folder)
+        self._weights = ("indelible_reranker",) if folder is None else ()
         self._tokenizer = OncePerProcess(lambda: _PairPieces(bundle.file("tokenizer.json")))
         self._session = OncePerProcess(lambda: _session(bundle))
 
     def __repr__(self) -> str:
         return f"OnnxReranker({self.id!r})"
+
+    def check_installed(self) -> None:
+        """Make sure that what it needs is there; load nothing.
+
+        Raises:
+            MissingExtra: a package is not installed.
+        """
+        for package in (*_PACKAGES, *self._weights):
+            with needs_rerank_extra(package):
+                if find_spec(package) is None:
+                    raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
     def reads(self, query: str) -> bool:
         """Whether it can judge anything by this query: not if most of its letters are of another script than Latin.

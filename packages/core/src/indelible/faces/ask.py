@@ -10,13 +10,17 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indelible.base.record import Record, escape_line
 from indelible.errors import InvalidInput, ModelError, PolicyError
 from indelible.faces.known import DEFAULT_LIMIT, AnyMemory, known
 from indelible.faces.prompt import compose
+from indelible.faces.request import Rerank
 from indelible.search.budget import approximate_tokens
+
+if TYPE_CHECKING:
+    from indelible.embed.reranker import Reranker
 
 Gate = Callable[[str], object]
 """Looks at the composed prompt before a model does; refuses by returning ``False`` or raising ``PolicyError``."""
@@ -145,6 +149,7 @@ def ask_with_memory(
     limit: int | None = DEFAULT_LIMIT,
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] = approximate_tokens,
+    rerank: bool | Rerank | Reranker | None = None,
 ) -> Answer:
     """Ask a model with what a memory knows put ahead of the prompt.
 
@@ -158,6 +163,7 @@ def ask_with_memory(
         limit: most memories shown of a store; ``None`` for all that match.
         max_tokens: most tokens of memories of a store.
         count_tokens: counts them; by default an estimate of four characters a token.
+        rerank: ``True``, ``Rerank(pool=...)`` or a reranker of yours, as for ``recall`` of a store.
 
     Raises:
         InvalidInput: no model, a prompt that is not text, or something that is not a memory of this library.
@@ -166,7 +172,7 @@ def ask_with_memory(
     """
     chosen = _model_for(model)
     _check_prompt(prompt)
-    shown = known(prompt, memory, limit, max_tokens, count_tokens)
+    shown = known(prompt, memory, limit, max_tokens, count_tokens, rerank=rerank)
     return _asked(compose(prompt, shown.lines, shown.left_out), chosen, gate, shown.used, shown.left_out)
 
 
@@ -177,9 +183,10 @@ def compose_prompt(
     limit: int | None = DEFAULT_LIMIT,
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] = approximate_tokens,
+    rerank: bool | Rerank | Reranker | None = None,
 ) -> str:
     """The prompt that ``ask_with_memory`` would send."""
-    shown = known(_check_prompt(prompt), memory, limit, max_tokens, count_tokens)
+    shown = known(_check_prompt(prompt), memory, limit, max_tokens, count_tokens, rerank=rerank)
     return compose(prompt, shown.lines, shown.left_out)
 
 

@@ -11,6 +11,7 @@ from indelible.base.canonical import (
     MAX_METADATA_BYTES,
     MAX_METADATA_DEPTH,
     MAX_TEXT_BYTES,
+    check_fits,
     check_text,
     dumps,
     encode,
@@ -77,6 +78,8 @@ def check_parts(parts: object) -> tuple[Part, ...]:
     for part in parts:
         check_text(part.name, "the name of a part")
         check_text(part.text, "the text of a part", max_bytes=MAX_TEXT_BYTES)
+    # Before they are embedded, which would take minutes; to the byte it is checked when they are written.
+    check_fits("the text of all parts of a record", *[part.text for part in parts])
     if len({part.name for part in parts}) != len(parts):
         raise InvalidInput("two parts of a record have the same name: names must be distinct")
     return tuple(parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from indelible.base.canonical import MAX_TEXT_BYTES, check_text, encode
+from indelible.base.canonical import MAX_TEXT_BYTES, check_fits, check_text, encode
 from indelible.base.clock import MAX_MS
 from indelible.base.event import STATE_OPS, Event, Op
 from indelible.base.record import SCOPE_FIELDS, check_namespace, check_scope_value
@@ -36,6 +36,7 @@ def check_event(event: Event) -> None:
         raise InvalidInput("it expires after the year 9999")
     if event.payload is None:
         return
+    check_fits("its text", event.payload.body)
     fields = event.payload.fields
     if event.op is Op.VOTE:
         check_choice(fields.get("vote"), "vote", ("up", "down"))

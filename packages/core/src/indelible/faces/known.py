@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from indelible.base.record import Hit, Record
 from indelible.errors import InvalidInput
@@ -13,9 +14,13 @@ from indelible.faces.facts_read import FactReads
 from indelible.faces.memory import Memory
 from indelible.faces.persistent import PastMemory, PersistentMemory
 from indelible.faces.prompt import block, fact_line, tagged, value_line
+from indelible.faces.request import Rerank, checked_rerank
 from indelible.search.budget import approximate_tokens, fit
 from indelible.search.mmr import drop_near_duplicates
 from indelible.search.normalise import tokens
+
+if TYPE_CHECKING:
+    from indelible.embed.reranker import Reranker
 
 DEFAULT_LIMIT = 20
 AnyMemory = Memory | PersistentMemory | PastMemory | FactReads | Collection
@@ -56,6 +61,7 @@ def memory_block(
     limit: int | None = DEFAULT_LIMIT,
     max_tokens: int | None = None,
     count_tokens: Counter = approximate_tokens,
+    rerank: bool | Rerank | Reranker | None = None,
 ) -> Known:
     """What a memory knows for a question, for a system prompt or any other place that is not the question itself.
 
@@ -68,13 +74,14 @@ def memory_block(
         max_tokens: most tokens of ``Known.tagged``, header and tag included; memories that do not fit are left out, and if not even the
             header fits, there is no text at all. A key/value memory is never cut.
         count_tokens: counts them; by default an estimate of four characters a token.
+        rerank: ``True``, ``Rerank(pool=...)`` or a reranker of yours, as for ``recall`` of a store.
 
     Raises:
         InvalidInput: a query that is not text, or something that is not a memory of this library.
     """
     if query is not None and not isinstance(query, str):
         raise InvalidInput(f"a query must be a str or None, got {type(query).__name__}")
-    found = known(query, memory, limit, max_tokens, count_tokens, latest=True)
+    found = known(query, memory, limit, max_tokens, count_tokens, latest=True, rerank=rerank)
     if max_tokens is None or not isinstance(memory, FactReads | Collection):
         return found
     # The frame counts as well, and not every counter is additive: what is measured is what is sent.
@@ -84,12 +91,19 @@ def memory_block(
 
 
 def known(
-    query: str | None, memory: object, limit: int | None, max_tokens: int | None, count_tokens: Counter, *, latest: bool = False
+    query: str | None,
+    memory: object,
+    limit: int | None,
+    max_tokens: int | None,
+    count_tokens: Counter,
+    *,
+    latest: bool = False,
+    rerank: object = None,
 ) -> Known:
     """What of a memory is shown for a question.
 
     Args:
-        query, memory, limit, count_tokens: as for ``memory_block``.
+        query, memory, limit, count_tokens, rerank: as for ``memory_block``.
         max_tokens: most tokens of the lines.
         latest: whether a blank question shows what was written last, and not nothing.
     """
@@ -100,25 +114,27 @@ def known(
         raise InvalidInput(f"memory must be a Memory, PersistentMemory, MemoryStore or a view of one, got {type(memory).__name__}")
     most = check_optional_whole(limit, "limit")
     budget = check_optional_whole(max_tokens, "max_tokens")
-    found, unseen = _recalled(query or "", memory, most, latest)
+    found, unseen = _recalled(query or "", memory, most, latest, checked_rerank(rerank))
     records = _distinct(found)
     lines = [fact_line(record) for record in records[:most]]
     shown = fit(lines, budget, count_tokens)
     return Known(tuple(lines[:shown]), tuple(records[:shown]), len(records) - shown + unseen)
 
 
-def _recalled(query: str, memory: FactReads | Collection, most: int | None, latest: bool) -> tuple[list[Record], int]:
+def _recalled(
+    query: str, memory: FactReads | Collection, most: int | None, latest: bool, rerank: Rerank | None
+) -> tuple[list[Record], int]:
     """What matches, best first, as far as it can be needed, and how much more there is."""
     if not query.strip():
         return (_latest(memory), 0) if latest else ([], 0)
     if isinstance(memory, Collection) and not memory.has_model:
         # By words alone, any of them: a question is seldom made of the words of its answer.
-        return _records(memory.search(query, mode="hybrid", balance=0.0, limit=None)), 0
+        return _records(memory.search(query, mode="hybrid", balance=0.0, limit=None, rerank=rerank)), 0
     # By meaning everything matches, more or less.
     matching = memory.count() if isinstance(memory, FactReads) else sum(bool(r.content.strip()) for r in memory.list(prefix=True))
     depth = matching if most is None else max(RECALLED, most)
     find = memory.recall if isinstance(memory, FactReads) else memory.search
-    hits = find(query, mode="hybrid", limit=depth)
+    hits = find(query, mode="hybrid", limit=depth, rerank=rerank)
     return _records(hits), max(matching - len(hits), 0)
 
 

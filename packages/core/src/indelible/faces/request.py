@@ -277,16 +277,29 @@ def _is_reranker(value: object) -> TypeGuard[Reranker]:
     return not isinstance(value, type) and callable(getattr(value, "score", None))
 
 
-def _checked_rerank(value: object, query: str | None) -> Rerank | None:
+def checked_rerank(value: object) -> Rerank | None:
+    """How to rerank; ``None`` for not at all.
+
+    Raises:
+        InvalidInput: neither ``True`` nor a ``Rerank`` nor a reranker.
+    """
     if value is None or value is False:
+        return None
+    if value is True:
+        return Rerank()
+    if isinstance(value, Rerank):
+        return value
+    if not _is_reranker(value):
+        raise InvalidInput(f"rerank must be True, a Rerank, or a reranker with a method score(query, texts), got {shown(value)}")
+    return Rerank(reranker=value)
+
+
+def _checked_rerank(value: object, query: str | None) -> Rerank | None:
+    wanted = checked_rerank(value)
+    if wanted is None:
         return None
     if query is None:
         raise InvalidInput("rerank reads the query beside each text: give a query, not a vector alone")
-    wanted = value if isinstance(value, Rerank) else Rerank() if value is True else None
-    if wanted is None:
-        if not _is_reranker(value):
-            raise InvalidInput(f"rerank must be True, a Rerank, or a reranker with a method score(query, texts), got {shown(value)}")
-        wanted = Rerank(reranker=value)
     return wanted if reads_query(bundled_reranker() if wanted.reranker is None else wanted.reranker, query) else None
 
 

@@ -63,7 +63,8 @@ def _passage(row: Row, part: str | None, embedder: Callable[[], Embedder]) -> st
     content: str = fields.get("content", "")
     texts |= {"": content, CONTEXT_PART: content} if not texts else {}
     if part is None or part in texts:
-        return str(texts.get(part or "", content))
+        own = str(texts.get(part or "", content))
+        return own if own.strip() else content  # the text of a part may be empty
     name, mark, number = part.rpartition("#")
     text = str(texts.get(name, content))
     # Together with its context a text is cut elsewhere: then its own beginning is read.

@@ -14,7 +14,7 @@ from indelible.base.record import ANY_SCOPE, UNSET, Namespace, Scope, ScopeFilte
 from indelible.errors import InvalidInput, UnsupportedOperation
 from indelible.faces.arguments import check_path, check_whole
 from indelible.faces.collection import Collection
-from indelible.faces.engine import DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, Engine, check_sources, open_backend
+from indelible.faces.engine import DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, Engine, check_sources, checked_cache_bytes, open_backend
 from indelible.faces.housekeeping import Housekeeping
 from indelible.faces.indexing import Indexing
 from indelible.faces.location import store_path
@@ -91,7 +91,7 @@ class ScopedView(Housekeeping):
             return Indexing(self._engine, None, home=where)
         if isinstance(model, str) and model == "store":
             return Indexing(self._engine, self._engine.embedder, optional=self._engine.embedder_is_default, home=where)
-        own = Engine(self._engine.backend, self._engine.clock, model)
+        own = Engine(self._engine.backend, self._engine.clock, model, cache_bytes=self._engine.cache_bytes)
         return Indexing(self._engine, own.embedder, home=where)
 
     def __repr__(self) -> str:
@@ -111,10 +111,15 @@ class MemoryStore(Upkeep, ScopedView):
         require_scope: refuse to remember without an agent and a user instead of filling in ``"default"``.
         clock, new_id: sources of time and ids, for tests.
         timeout_s: how long a write waits for other writers, at most 11 days.
+        cache_bytes: what was read of users' memories is kept in this process, the least recently asked for let go, up to about so many
+            bytes; by default ``MEMORY_CACHE_BYTES``, else 1 GiB. No answer depends on it. Each kind has its share: a quarter is for
+            vectors, 3/8 for those of large selections, an eighth each for words, for metadata and for statistics of large selections.
+            A user of 1,000 memories has 1.3 MB of vectors, 3.6 MB of words and 1.8 MB of metadata. What is asked for last is kept
+            whatever its size; a collection with a model of its own has as much once more.
         backend: use this one instead of opening a file; it must share the clock.
 
     Raises:
-        InvalidInput: a bad path.
+        InvalidInput: a bad path, or a ``cache_bytes`` of 0 or less.
         StoreUnavailable: the file cannot be created or opened.
         SchemaMismatch: the file is something else, or of a newer release.
 
@@ -134,6 +139,7 @@ class MemoryStore(Upkeep, ScopedView):
         clock: Clock | None = None,
         new_id: IdSource = uuid7,
         timeout_s: float = DEFAULT_TIMEOUT_S,
+        cache_bytes: int | None = None,
         backend: Backend | None = None,
     ) -> None:
         clock = check_sources(clock, new_id)
@@ -141,8 +147,9 @@ class MemoryStore(Upkeep, ScopedView):
             raise InvalidInput(f"backend must be a Backend, got {type(backend).__name__}")
         self._path = store_path() if path is None else check_path(path)
         patience = check_number(timeout_s, "timeout_s", 0, MAX_TIMEOUT_S)
+        most = checked_cache_bytes(cache_bytes)
         opened = open_backend(self._path, clock, new_id, patience) if backend is None else backend
-        super().__init__(Engine(opened, clock, embedder, new_id), (), ANY_SCOPE, require_scope=require_scope)
+        super().__init__(Engine(opened, clock, embedder, new_id, most), (), ANY_SCOPE, require_scope=require_scope)
 
     @classmethod
     def restore_backup(

@@ -22,6 +22,7 @@ class Options:
         read_only: nothing is written.
         allow_prune: ``memory_prune`` may forget, and not only count.
         allow_purge: ``memory_prune`` may destroy as well.
+        rerank: the bundled reranker reads the query beside each of the best that are found by meaning.
         source: noted on whatever is written; ``withdraw(source)`` takes it all back. By default a new one each run.
         max_writes: how many writing calls this run may make; ``None`` for any number.
 
@@ -33,6 +34,7 @@ class Options:
     read_only: bool = False
     allow_prune: bool = False
     allow_purge: bool = False
+    rerank: bool = False
     source: str = field(default_factory=_new_source)
     max_writes: int | None = None
 

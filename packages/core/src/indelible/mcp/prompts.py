@@ -26,13 +26,14 @@ _HOW = (
 )
 
 
-def prompt(view: ScopedView, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def prompt(view: ScopedView, name: str, arguments: Mapping[str, Any], *, rerank: bool = False) -> dict[str, Any]:
     """A prompt, filled in.
 
     Args:
         view: whose memories it shows.
         name: which.
         arguments: what it is filled in with.
+        rerank: whether what is found is looked at once more.
 
     Raises:
         InvalidInput: there is none of this name, or an argument is missing.
@@ -43,7 +44,7 @@ def prompt(view: ScopedView, name: str, arguments: Mapping[str, Any]) -> dict[st
     if not isinstance(task, str) or not task.strip():
         raise InvalidInput("task is missing: say what is to be done")
     try:
-        known = memory_block(task, view, max_tokens=TOKENS).tagged
+        known = memory_block(task, view, max_tokens=TOKENS, rerank=rerank).tagged
     except MissingExtra:  # without a model: what was written last
         known = memory_block(None, view, max_tokens=TOKENS).tagged
     text = "\n\n".join(part for part in (_HOW, known or "Nothing is known yet.", f"The task: {task}") if part)

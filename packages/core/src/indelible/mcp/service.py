@@ -90,13 +90,13 @@ class Service:
         Raises:
             InvalidInput: no such prompt, an argument is missing, or it is open whose memories the server reaches.
         """
-        return prompts.prompt(self._view({}), name, arguments)
+        return prompts.prompt(self._view({}), name, arguments, rerank=self._options.rerank)
 
     @cached_property
     def _toolbox(self) -> Toolbox:
         allowed = [tool for tool in self._tools.values() if catalogue.is_on(tool, self._options)]
         policy = Policy(max_writes=self._options.max_writes)
-        return Toolbox(self._bound, tools=allowed, policy=policy, session=self._options.source)
+        return Toolbox(self._bound, tools=allowed, policy=policy, session=self._options.source, rerank=self._options.rerank)
 
     def _result(self, tool: MemoryTool, arguments: Mapping[str, Any]) -> ToolResult:
         if not catalogue.is_on(tool, self._options):

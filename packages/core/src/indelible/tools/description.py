@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from indelible.base.record import UNSET
 from indelible.errors import InvalidInput, MissingExtra
+from indelible.faces.request import Rerank
 from indelible.faces.store import ScopedView
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Call:
         session: noted as the source of what is written.
         model: the model's name, noted with what is written.
         approved_by: who approved it after it had been kept aside, noted with what is written.
+        rerank: how what is found by meaning is looked at once more.
     """
 
     view: ScopedView
@@ -55,6 +57,7 @@ class Call:
     session: str | None = None
     model: str | None = None
     approved_by: str | None = None
+    rerank: Rerank | None = None
 
 
 @dataclass(frozen=True)

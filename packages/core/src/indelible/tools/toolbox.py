@@ -6,16 +6,21 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 from indelible.base.canonical import check_text, loads_foreign
+from indelible.embed.onnx_reranker import bundled_reranker
 from indelible.errors import IndelibleError, InvalidInput
+from indelible.faces.request import Rerank, checked_rerank
 from indelible.faces.store import ScopedView
 from indelible.tools.catalogue import TOOLS
 from indelible.tools.description import Call, MemoryTool
 from indelible.tools.policy import Policy, ToolCall, texts
 from indelible.tools.quarantine import Quarantine
+
+if TYPE_CHECKING:
+    from indelible.embed.reranker import Reranker
 
 LONGEST_ERROR = 500
 LONGEST_ARGUMENTS = 4_000_000
@@ -46,10 +51,12 @@ class Toolbox:
         policy: what the model may do; by default ``Policy()``.
         model: its name, noted with what it writes.
         session: noted as the source of what it writes, so that ``withdraw(source=session)`` undoes it all. Quotas are per session.
+        rerank: ``True``, ``Rerank(pool=...)`` or a reranker of yours, which reads the query beside each of the best that ``recall`` and
+            ``search_semantic`` find, as for ``recall`` of a store; the model has no say in it.
 
     Raises:
         InvalidInput: an argument of another kind, or two tools of one name.
-        MissingExtra: pydantic is not installed.
+        MissingExtra: pydantic is not installed, or the bundled reranker if that is asked for.
 
     Example:
         >>> toolbox = Toolbox(store.scope("assistant", "ada"), session="monday")
@@ -65,6 +72,7 @@ class Toolbox:
         policy: Policy | None = None,
         model: str | None = None,
         session: str | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
     ) -> None:
         if not isinstance(view, ScopedView):
             raise InvalidInput(f"view must be a store or a view of one, got {type(view).__name__}")
@@ -75,17 +83,20 @@ class Toolbox:
         self.policy = Policy() if policy is None else policy
         self.model = None if model is None else check_text(model, "model", empty=False)
         self.session = None if session is None else check_text(session, "session", empty=False)
+        self.rerank = checked_rerank(rerank)
         self._named = {tool.name: tool for tool in self.tools}
         if len(self._named) != len(self.tools):
             raise InvalidInput("two tools have the same name: rename one")
         for tool in self.tools:
             _ = tool.arguments  # what is not installed or cannot be described is the program's trouble and not the model's
+        if self.rerank is not None and self.rerank.reranker is None:
+            bundled_reranker().check_installed()
         self._shared = _Shared()
 
     def within(self, view: ScopedView, *, session: str | None = None, model: str | None = None) -> Toolbox:
         """The same tools and policy for another view or session; quotas are counted together, per session."""
         other = Toolbox(view, tools=self.tools, policy=self.policy, model=model or self.model, session=session or self.session)
-        other._shared = self._shared
+        other._shared, other.rerank = self._shared, self.rerank
         return other
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> ToolResult:
@@ -129,7 +140,7 @@ class Toolbox:
         if sum(map(len, texts(list(checked.values())))) > LONGEST_ARGUMENTS:
             raise InvalidInput(f"the arguments of {tool.name} have more than {LONGEST_ARGUMENTS} characters: shorten them")
         self.policy.check(asked)
-        call = Call(self.view, tool.name, self.session, self.model)
+        call = Call(self.view, tool.name, self.session, self.model, rerank=self.rerank)
         if is_read:
             return tool.verb(call, **checked)
         self.policy.check_size(asked)

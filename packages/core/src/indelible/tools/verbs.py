@@ -62,7 +62,7 @@ def remember(call: Call, content: str, metadata: dict[str, Any] | None = None, t
 
 def recall(call: Call, query: str, limit: int = 5) -> list[dict[str, Any]]:
     with _by_meaning():
-        return [shown(hit.record) for hit in call.view.recall(query, mode="hybrid", limit=limit)]
+        return [shown(hit.record) for hit in call.view.recall(query, mode="hybrid", limit=limit, rerank=call.rerank)]
 
 
 def search(call: Call, query: str, limit: int = 10, filters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def search(call: Call, query: str, limit: int = 10, filters: dict[str, Any] | No
 
 def search_semantic(call: Call, query: str, filters: dict[str, Any] | None = None, limit: int = 5) -> list[dict[str, Any]]:
     with _by_meaning():
-        hits = call.view.search_semantic(query, filters=conditions(filters), limit=limit)
+        hits = call.view.search_semantic(query, filters=conditions(filters), limit=limit, rerank=call.rerank)
     return [shown(hit.record) | ({} if hit.score is None else {"score": round(hit.score, 3)}) for hit in hits]
 
 

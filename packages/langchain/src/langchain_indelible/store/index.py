@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path, tokenize_path
 
-from indelible import Part
+from indelible import Part, Rerank
 from indelible.embed import CallableEmbedder
 from indelible.errors import InvalidInput
 
@@ -26,14 +26,16 @@ class ItemIndex:
 
     Args:
         config: ``embed``, ``dims``, ``fields``; all may be left out. ``None`` for a store that does not embed.
+        rerank: how the best items for a query are looked at once more.
 
     Raises:
         InvalidInput: ``dims`` or ``fields`` are of another type.
         ValueError: ``embed`` is a name that cannot be resolved.
     """
 
-    def __init__(self, config: IndexConfig | None) -> None:
+    def __init__(self, config: IndexConfig | None, rerank: Rerank | None = None) -> None:
         self.config = config
+        self.rerank = rerank
         self.model: object = None
         self.embeddings: Embeddings | None = None
         self._fields: list[str] = []

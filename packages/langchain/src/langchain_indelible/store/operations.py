@@ -108,9 +108,9 @@ class StoreBatch:
         if _has_query(op) and self._index.config is not None:
             vector = self._query_vectors.get(str(op.query))
             if self._index.embeddings is None:
-                query = {"query": op.query, "mode": "semantic"}
+                query = {"query": op.query, "mode": "semantic", "rerank": self._index.rerank}
             elif vector is not None and any(vector):
-                query = {"vector": tuple(vector), "mode": "semantic"}
+                query = {"query": op.query, "vector": tuple(vector), "mode": "semantic", "rerank": self._index.rerank}
         return lambda collection: collection.below(*op.namespace_prefix).search(
             filters=filters, filter_on="value", limit=op.limit, offset=op.offset, unscored=True, **query
         )

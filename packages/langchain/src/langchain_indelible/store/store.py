@@ -9,8 +9,10 @@ from typing import Any
 
 from langgraph.store.base import IndexConfig, Op, Result, TTLConfig
 
-from indelible import Collection, MemoryStore
+from indelible import Collection, MemoryStore, Rerank
+from indelible.embed.reranker import Reranker
 from indelible.errors import InvalidInput
+from indelible.faces.request import checked_rerank
 from indelible.faces.threads import on_a_thread
 from langchain_indelible.labels import labels_of
 from langchain_indelible.store.index import ItemIndex
@@ -32,6 +34,7 @@ class IndelibleStore(Versions, Sweeping, Verbs):
         store: a ``MemoryStore``, which stays open when this is closed, or the path of a file; when omitted, the core's own default.
         index: what is embedded, and by what; without ``embed``, by the core's own model. When omitted, queries are ignored.
         ttl: default time to live in minutes, and whether reads refresh it.
+        rerank: as for ``MemoryStore.recall``: of a search by a query, a model reads the query beside each of the best items' texts.
         namespace: a label or several: where in the file the items are kept, so that other memories can share it.
         **options: for ``MemoryStore``, where ``store`` is a path.
 
@@ -56,11 +59,12 @@ class IndelibleStore(Versions, Sweeping, Verbs):
         *,
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
+        rerank: bool | Rerank | Reranker | None = None,
         namespace: str | Sequence[str] = ("langgraph",),
         **options: Any,
     ) -> None:
         check_ttl_config(ttl)
-        self._index = ItemIndex(index)
+        self._index = ItemIndex(index, checked_rerank(rerank))
         self._owned = not isinstance(store, MemoryStore)
         if isinstance(store, MemoryStore):
             if options:

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from indelible.errors import IndelibleError, IntegrityFailure, SchemaMismatch, StorageFull, StoreClosed, StoreUnavailable
+from indelible.base.canonical import MAX_ROW_BYTES
+from indelible.errors import IndelibleError, IntegrityFailure, InvalidInput, SchemaMismatch, StorageFull, StoreClosed, StoreUnavailable
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT}
 _IOERR_SHMSIZE = sqlite3.SQLITE_IOERR | (19 << 8)
@@ -37,6 +38,8 @@ def translate(error: sqlite3.Error, path: str) -> IndelibleError:
     primary = code & 0xFF
     if primary in _BUSY:
         return StoreUnavailable(f"{path} is locked by another program ({error}): try again", retryable=True)
+    if primary == sqlite3.SQLITE_TOOBIG:
+        return InvalidInput(f"{path} takes {MAX_ROW_BYTES} bytes in one piece and no more: give less, or ask for less, at a time")
     if primary == sqlite3.SQLITE_FULL or code == _IOERR_SHMSIZE:
         return StorageFull(f"no space left for {path}: nothing was written; free some space and try again")
     if primary == sqlite3.SQLITE_NOTADB:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 
+from indelible.base.canonical import MAX_ROW_BYTES
 from indelible.errors import IntegrityFailure
 
 CHECKPOINT_PAGES = 1000
@@ -27,7 +28,7 @@ PRAGMAS: dict[str, int] = {
 if sys.platform == "darwin":
     PRAGMAS |= {"fullfsync": 1, "checkpoint_fullfsync": 1}
 
-_LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 1, sqlite3.SQLITE_LIMIT_LENGTH: 64 << 20, sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000}
+_LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 1, sqlite3.SQLITE_LIMIT_LENGTH: MAX_ROW_BYTES, sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000}
 
 
 def configure(connection: sqlite3.Connection, path: str, in_memory: bool) -> None:

@@ -29,7 +29,7 @@ from indelible.backend.sqlite.packs import packed_vectors, stored_vectors
 from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
-from indelible.backend.sqlite.selection import OF_DOCUMENT, OF_MODELS, STATE_COLUMNS, ordering, paging, state_conditions
+from indelible.backend.sqlite.selection import OF_DOCUMENT, OF_MODELS, STATE_COLUMNS, listed, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
 from indelible.backend.sqlite.upkeep import read_events, size_on_disk
 from indelible.base.clock import Clock
@@ -235,7 +235,7 @@ class SqliteReads(SqliteLargeReads):
             if keys is None:
                 rows = connection.execute(queries()["cache_all"], (text, now_ms)).fetchall()
             else:
-                rows = connection.execute(queries()["cache_some"], (text, now_ms, json.dumps(list(keys)))).fetchall()
+                rows = connection.execute(queries()["cache_some"], (text, now_ms, listed(keys, "keys"))).fetchall()
         return [CacheEntry(*row) for row in rows]
 
     def statistics(self) -> dict[str, Any]:

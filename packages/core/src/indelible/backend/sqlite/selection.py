@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from indelible.backend.interface import Selection
 from indelible.backend.sqlite.transaction import LABEL_END, namespace_text
+from indelible.base.canonical import MAX_RECORD_BYTES
 from indelible.base.record import ScopeFilter, Unset
 from indelible.base.standing import FOREVER
+from indelible.errors import InvalidInput
 
 STATE_COLUMNS = (
     "s.record, s.live_from, s.live_to, s.version, s.doc, s.slice, s.key, s.parent, s.visible, s.created, s.updated, s.expires_at"
@@ -86,12 +89,24 @@ def state_conditions(selection: Selection) -> Conditions:
     if selection.records is not None:
         where.add("s.record IN (SELECT raw_id(value) FROM json_each(?))", json.dumps([record.hex() for record in selection.records]))
     if selection.keys is not None:
-        where.add("s.key IN (SELECT value FROM json_each(?))", json.dumps(list(selection.keys)))
+        where.add("s.key IN (SELECT value FROM json_each(?))", listed(selection.keys, "keys"))
     if selection.parent is not None:
         where.add("s.parent = ?", selection.parent)
     for path, value in selection.equals:
         _add_equality(where, f"json_each(p.body, '$.{selection.equals_on}')", path, value)
     return where
+
+
+def listed(values: Sequence[str], what: str) -> str:
+    """Texts as one JSON list, to be bound.
+
+    Raises:
+        InvalidInput: they are too many for one statement.
+    """
+    text = json.dumps(list(values))
+    if len(text) > MAX_RECORD_BYTES:
+        raise InvalidInput(f"{len(values)} {what} take {len(text)} bytes as one list, the limit is {MAX_RECORD_BYTES}: give fewer")
+    return text
 
 
 def _add_equality(where: Conditions, fields: str, path: tuple[str, ...], value: Any) -> None:

@@ -19,6 +19,8 @@ from indelible.errors import RecordNotFound
 
 _ROWS_TOGETHER = 256
 """Rows of one table that go in together; all those of a large import would be held in memory twice."""
+_KEYS_TOGETHER = 1000
+"""Keys of 4 KiB each, all of characters that JSON writes as escapes, take 24 MiB together."""
 MAX_NAMES = 50_000
 """So many slices are remembered; a store may have one for each user."""
 LABEL_END = "\x1f"
@@ -99,10 +101,12 @@ class Transaction:
             if slice_id is not None:
                 wanted.setdefault(slice_id, []).append(slot)
         for slice_id, several in wanted.items():
-            rows = self.connection.execute(self._sql["claimants_of_keys"], (slice_id, dumps([slot.key for slot in several]))).fetchall()
-            for standing in [standing_of(self.connection, self._names, row) for row in rows]:
-                if standing.slot is not None:
-                    self._claimants[standing.slot].append(standing)
+            for start in range(0, len(several), _KEYS_TOGETHER):
+                keys = dumps([slot.key for slot in several[start : start + _KEYS_TOGETHER]])
+                rows = self.connection.execute(self._sql["claimants_of_keys"], (slice_id, keys)).fetchall()
+                for standing in [standing_of(self.connection, self._names, row) for row in rows]:
+                    if standing.slot is not None:
+                        self._claimants[standing.slot].append(standing)
 
     def forget_keys(self) -> None:
         """What was looked up ahead is about to change."""
