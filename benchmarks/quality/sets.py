@@ -18,7 +18,8 @@ MEMORYBANK = "memorybank"
 LANGUAGES = {"en": "English", "cn": "Chinese"}
 _DATE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
 _LOCOMO_DATE = re.compile(r"(\d{1,2}) (\w+),? (\d{4})")
-_TURN = re.compile(r"D\d+:\d+")
+_TURN = re.compile(r"D:?(\d+):0*(\d+)")
+"""Of evidence in LoCoMo, where a colon too many and a zero in front occur; its turns are called as in ``D30:5``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,8 @@ def read_locomo(path: Path) -> QuestionSet:
                 documents.append(Document(f"{group}/{turn['dia_id']}", text, group, f"{group}/{session}", said, turn["speaker"]))
         there = {document.id for document in documents}
         for asked, question in enumerate(sample["qa"]):
-            evidence = [f"{group}/{turn}" for cell in question.get("evidence", ()) for turn in _TURN.findall(str(cell))]
+            named = (turn for cell in question.get("evidence", ()) for turn in _TURN.findall(str(cell)))
+            evidence = [f"{group}/D{session}:{turn}" for session, turn in named]
             answers = {turn: 1.0 for turn in evidence if turn in there}
             if answers and question.get("category") != 5:
                 questions.append(Question(f"{group}/{asked}", str(question["question"]), answers, group))

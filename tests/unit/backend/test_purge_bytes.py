@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase
 
 import pytest
 
@@ -109,7 +112,7 @@ def test_the_secrets_were_there(path: Path) -> None:
 
 
 def test_a_purge_alone_leaves_nothing_either(path: Path) -> None:
-    """S74: the purge itself empties the write-ahead log and overwrites what was freed; vacuum is for space.
+    """S74: the purge itself empties the write-ahead log and overwrites what was freed; vacuum is for space, and for what growing left.
 
     The files are searched while the store is open, by another program: what a close tidies up does not count.
     """
@@ -170,3 +173,85 @@ def test_a_slice_that_others_use_stays(path: Path) -> None:
         backend.append([Draft(Op.PURGE, None, record=record)])
         assert [row.standing.scope for row in backend.select(Selection(namespace=NOTES, keys=("neighbour",)))] == [scope]
         assert backend.verify().ok
+
+
+# What growing leaves
+
+
+def places_of(path: Path, words: list[bytes]) -> set[str]:
+    """Where in its page each occurrence of a word begins: in the page's ``"cells"``, or in its ``"gap"``, the unused middle of it."""
+    data = path.read_bytes()
+    (size,) = struct.unpack(">H", data[16:18])
+    found = set()
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            page, offset = data[at - at % size : at - at % size + size], at % size
+            kind, cells, start = struct.unpack(">BxxHH", page[:7])
+            pointers = 2 * cells + (8 if kind in LEAVES else 12)
+            found.add("gap" if kind in (*LEAVES, *INNER) and pointers <= offset < start else "cells")
+            at = data.find(word, at + 1)
+    return found
+
+
+LEAVES, INNER = (10, 13), (2, 5)
+"""Kinds of pages, as the first byte of one says: those of SQLite's trees."""
+
+
+def many_words(backend: SqliteBackend, seed: int) -> list[bytes]:
+    """Purge a third of the records of an index that grew by several packings; the words that only they held."""
+    random = Random(seed)
+
+    def word(length: int) -> str:
+        return "".join(random.choice(ascii_lowercase) for _ in range(length))
+
+    common = [word(8) for _ in range(400)]
+    secret: dict[bytes, list[str]] = {}
+    for turn in range(12):
+        drafts, theirs = [], []
+        for number in range(60):
+            rare = [] if number % 3 else [f"{word(1)}{word(7)}{word(random.randrange(4, 60))}" for _ in range(3)]
+            drafts.append(put(f"{turn}-{number}", " ".join([*random.choices(common, k=20), *rare])))
+            theirs.append(rare)
+        for written, rare in zip(backend.append(drafts), theirs, strict=True):
+            if rare and written.record is not None:
+                secret[written.record] = rare
+    backend.append([Draft(Op.PURGE, None, record=record) for record in secret])
+    return [rare.encode() for words in secret.values() for rare in words]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_grown_index_leaves_of_a_purged_word(path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S74: after a purge alone no row has it; at most the unused middle of a page, where a moved row stood. After vacuum nothing has."""
+    monkeypatch.setattr("indelible.backend.sqlite.postings.PACK", 100)
+    with closing(open_engine(path)) as backend:
+        words = many_words(backend, seed)
+        assert backend.verify().ok
+    assert len(words) == 720
+    assert places_of(path, words) <= {"gap"}
+    with closing(open_engine(path)) as backend:
+        backend.vacuum()
+        assert backend.verify().ok
+    assert places_of(path, words) == set()
+
+
+def test_the_words_were_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control: words of records that are not purged stand in rows."""
+    monkeypatch.setattr("indelible.backend.sqlite.postings.PACK", 100)
+    with closing(open_engine(path)) as backend:
+        backend.append([put(str(number), f"metaxylem number {number}") for number in range(200)])
+        backend.vacuum()
+    assert places_of(path, [b"metaxylem"]) >= {"cells"}
+
+
+def test_an_imported_purge_empties_the_write_ahead_log_too(path: Path, tmp_path: Path) -> None:
+    """S74: whoever destroyed it."""
+    with closing(open_engine(path)) as backend, closing(open_engine(tmp_path / "other.db")) as other:
+        record = fill(backend)
+        other.ingest(backend.events())
+        backend.append([Draft(Op.PURGE, None, record=record)])
+        other.ingest(backend.events())
+        words = [word for secret in SECRETS.values() for word in secret.split()]
+        patterns = [part for word in words for part in ("-e", word)]
+        found = subprocess.run(["grep", "-rlai", *patterns, str(tmp_path)], capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout, found.stderr) == (1, "", "")

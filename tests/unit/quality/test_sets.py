@@ -95,6 +95,74 @@ def test_locomo(tmp_path: Path) -> None:
     assert {question.group for question in found.questions} == {"conv-1"} == {document.group for document in found.documents}
 
 
+def locomo_turn(session: int, number: int, text: str, **more: Any) -> dict[str, Any]:
+    return {"speaker": "Ann" if number % 2 else "Bob", "dia_id": f"D{session}:{number}", "text": text, **more}
+
+
+def test_a_file_of_locomo_in_its_real_shape(tmp_path: Path) -> None:
+    """Everything that the published file has: its keys, pictures, dates of sessions that are not there, and slips in its evidence."""
+    picture = {"img_url": ["https://example.org/1.jpg"], "blip_caption": "a photo of a dog", "query": "dog", "re-download": True}
+    first = {
+        "sample_id": "conv-26",
+        "conversation": {
+            "speaker_a": "Ann",
+            "speaker_b": "Bob",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [locomo_turn(1, 1, "Hey Bob!"), locomo_turn(1, 2, "", **picture), locomo_turn(1, 3, "Nice.\nWhose?")],
+            "session_2_date_time": "12:09 am on 13 September, 2023",
+            "session_2": [locomo_turn(2, number, f"turn {number}") for number in range(1, 12)],
+            "session_30_date_time": "10:31 am on 1 February, 2024",
+            "session_30": [locomo_turn(30, 5, "late")],
+            "session_31_date_time": "9:00 am on 2 February, 2024",
+        },
+        "event_summary": {"events_session_1": {"Ann": [], "Bob": ["gets a dog"], "date": "8 May, 2023"}},
+        "observation": {"session_1_observation": {"Bob": [["Bob has a dog.", "D1:2"]]}},
+        "session_summary": {"session_1_summary": "They talk about a dog."},
+        "qa": [
+            {"question": "Since when?", "answer": 2022, "evidence": ["D1:2"], "category": 2},
+            {"question": "Which two?", "answer": "both", "evidence": ["D1:1; D2:10", "D2:11"], "category": 1},
+            {"question": "Which three?", "answer": "all", "evidence": ["D1:1 D2:2 D2:3"], "category": 1},
+            {"question": "A colon too many?", "answer": "yes", "evidence": ["D:2:11"], "category": 4},
+            {"question": "A zero in front?", "answer": "yes", "evidence": ["D30:05"], "category": 2},
+            {"question": "Not a turn?", "answer": "no", "evidence": ["D"], "category": 3},
+            {"question": "No such turn beside one?", "answer": "no", "evidence": ["D2:99", "D2:1"], "category": 3},
+            {"question": "None?", "answer": "no", "evidence": [], "category": 3},
+            {"question": "What of Ann's dog?", "evidence": ["D1:2"], "category": 5, "adversarial_answer": "a dog"},
+        ],
+    }
+    second = {
+        "sample_id": "conv-30",
+        "conversation": {"speaker_a": "Ann", "speaker_b": "Bob", "session_1": [locomo_turn(1, 1, "Another talk")]},
+        "qa": [{"question": "Which?", "answer": "another", "evidence": ["D1:1"], "category": 4}],
+    }
+    path = tmp_path / "locomo10.json"
+    path.write_text(json.dumps([first, second], ensure_ascii=False), encoding="utf-8")
+    (found,) = discover(tmp_path)
+    assert found.name == "locomo10"
+    assert len(found.documents) == 3 + 11 + 1 + 1
+    assert len({document.id for document in found.documents}) == len(found.documents)
+    shown = found.documents[1]
+    assert (shown.id, shown.text, shown.role) == ("conv-26/D1:2", "Bob:  (shows a photo of a dog)", "Bob")
+    days = {document.session: None if document.date is None else document.date.date().isoformat() for document in found.documents}
+    assert days == {
+        "conv-26/session_1": "2023-05-08",
+        "conv-26/session_2": "2023-09-13",
+        "conv-26/session_30": "2024-02-01",
+        "conv-30/session_1": None,
+    }
+    assert {question.text: [turn.rpartition("/")[2] for turn in question.relevant] for question in found.questions} == {
+        "Since when?": ["D1:2"],
+        "Which two?": ["D1:1", "D2:10", "D2:11"],
+        "Which three?": ["D1:1", "D2:2", "D2:3"],
+        "A colon too many?": ["D2:11"],
+        "A zero in front?": ["D30:5"],
+        "No such turn beside one?": ["D2:1"],
+        "Which?": ["D1:1"],
+    }
+    assert all(turn.startswith(f"{question.group}/") for question in found.questions for turn in question.relevant)
+    assert [question.id for question in found.questions][-2:] == ["conv-26/6", "conv-30/0"]
+
+
 def test_memorybank_and_its_judgements(tmp_path: Path) -> None:
     """Turns in pairs, a session a day; the judgements that come with the benchmark name turns that are there."""
     chat = {"Emily": {"history": {"2023-04-30": [{"query": f"q{n}", "response": f"r{n}"} for n in range(4)]}}}

@@ -204,7 +204,10 @@ class SqliteBackend(SqliteReads):
             version, recorded_at = connection.execute(queries()["newest"]).fetchone() or (0, 0)
             self._known = None
             ingestion = Ingestion(self._transaction(connection), now_us, max(recorded_at, now_us // 1000), version + 1)
-            return ingestion.run(events, vectors)
+            ingested = ingestion.run(events, vectors)
+        if ingestion.purged:
+            self._wipe()
+        return ingested
 
     def put_vectors(self, vectors: Iterable[tuple[int, PartVector]], context: Mapping[int, ContextRead] | None = None) -> None:
         with self._connections.write() as connection:

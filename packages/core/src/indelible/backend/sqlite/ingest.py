@@ -36,6 +36,8 @@ class Ingestion:
         self._affected: dict[bytes, None] = {}
         self._missing: set[bytes] = set()
         self._devices: dict[bytes, tuple[int, int, bytes]] = {}
+        self.purged = False
+        """Whether clear text was destroyed."""
 
     def run(self, events: Iterable[Event], vectors: Iterable[tuple[bytes, int, PartVector]]) -> Ingested:
         new, known = self._sort_out(events)
@@ -123,6 +125,7 @@ class Ingestion:
             self._transaction.destroy(record)
             self._affected.pop(record, None)
         if purged:
+            self.purged = True
             self._transaction.finish_purge()
 
     def _is_purged(self, record: bytes) -> bool:
