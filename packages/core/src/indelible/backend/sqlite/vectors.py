@@ -23,6 +23,8 @@ Pack = tuple[int, bytes, str | None, bytes]
 """Number, documents, parts and data."""
 DENSE = 4
 """Documents are read along the table where at least one in so many numbers is wanted."""
+_FEW = 1000
+"""So few documents are looked up one by one without asking how many there are."""
 _IN_ORDER = "v.id"
 _DOC = "v.id >> 20"
 _BETWEEN = "v.id BETWEEN ? * 1048576 AND ? * 1048576 + 1048575"
@@ -88,6 +90,8 @@ def chunks(read: Reads, docs: Integers, models: Sequence[str], rows: int) -> Ite
 
 def _is_much(read: Reads, number: int) -> bool:
     """Whether documents are so many that every pack there is may as well be read."""
+    if number < _FEW:
+        return False
     with read() as connection:
         last = connection.execute("SELECT max(id) FROM pack").fetchone()[0]
     return last is not None and number * DENSE >= last * packing.PACK
