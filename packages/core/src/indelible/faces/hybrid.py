@@ -71,7 +71,7 @@ def join(
     """
     import numpy as np
 
-    versions, shares, places = words.versions, words.shares, vectors.places(words.versions)
+    versions, shares, places = words.versions[words.at], words.shares, vectors.places(words.versions)[words.at]
     if most is not None and least is None and len(versions) > most + FEW:
         # One more than there are places, for what has none.
         near_by = np.zeros(len(vectors.versions) + 1, bool)

@@ -282,9 +282,12 @@ def rank_counted(
         raise InvalidInput(f"scoring must be 'tf' or 'bm25', got {shown(scoring)}")
     if not query.terms:
         return []
-    score = _scorer(query, rows, corpus) if scoring == "bm25" else _tf_scorer
     hold = all if query.match == "all" else any
-    hits = [(document, score(found, length)) for document, found, length in rows if hold(found)]
+    if scoring == "bm25":
+        score = _scorer(query, rows, corpus)
+        hits = [(document, score(found, length)) for document, found, length in rows if hold(found)]
+    else:
+        hits = [(document, score_tf(found)) for document, found, _ in rows if hold(found)]
     hits.sort(key=_BY_SCORE, reverse=True)
     return hits
 
@@ -321,7 +324,3 @@ def _scorer(query: KeywordQuery, rows: Sequence[Counted], corpus: CorpusStats | 
             f"the corpus counts {len(stats.document_frequencies)} terms, the query has {len(query.terms)}: count it for this query"
         )
     return Bm25(stats.n, stats.average_length, stats.document_frequencies).score
-
-
-def _tf_scorer(counts: Sequence[int], length: int) -> float:
-    return score_tf(counts)

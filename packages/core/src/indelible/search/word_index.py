@@ -7,12 +7,12 @@ It answers what a scan of every document with ``keyword.counts`` would, at a cos
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.search.bm25 import Bm25, CorpusStats
-from indelible.search.keyword import Counted, KeywordQuery, Occurrences, Scoring, document_frequencies, rank_counted
+from indelible.search.keyword import Counted, KeywordQuery, Match, Occurrences, Scoring, document_frequencies, rank_counted
 from indelible.search.normalise import stem
 
 if TYPE_CHECKING:
@@ -52,14 +52,16 @@ class Scored(NamedTuple):
     """The hits of a query.
 
     Attributes:
-        documents: their numbers, in no order.
-        scores: of each, above 0.
-        stats: of the whole slice.
+        documents: their numbers and maybe more, in no order; as long as the index stays as it is, mostly the same array.
+        at: where the hits are among them.
+        scores: of each hit, above 0.
+        bm25: with the statistics of the whole slice; ``None`` for term frequency.
     """
 
     documents: Integers
+    at: Integers | slice
     scores: Floats
-    stats: CorpusStats
+    bm25: Bm25 | None
 
 
 class _Table(NamedTuple):
@@ -180,25 +182,18 @@ class WordIndex:
         import numpy as np
 
         terms = Occurrences(query).words
-        if terms is None or not query.terms:
+        if terms is None:
             counted = self.count(query, now_ms)
             stats = self.stats(query, counted, now_ms)
             hits = rank_counted(query, counted, scoring=scoring, corpus=stats)
             documents = np.fromiter((document for document, _ in hits), np.int64, len(hits))
-            return Scored(documents, np.fromiter((score for _, score in hits), np.float64, len(hits)), stats)
+            bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
+            return Scored(documents, slice(None), np.fromiter((score for _, score in hits), np.float64, len(hits)), bm25)
         table = self._as_table()
         alive = table.expires > now_ms if now_ms is not None and self._expiring else None
         columns = [self._column(query, terms, number, alive) for number in range(1, len(query.terms) + 1)]
-        frequencies = tuple(len(places) for places, _ in columns)
-        n, words = (len(self.documents), self.size) if alive is None else (int(alive.sum()), int(table.lengths[alive].sum()))
-        stats = CorpusStats(n, words / n if n else 0.0, frequencies)
-        bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
-        scores, held = np.zeros(len(table.numbers)), np.zeros(len(table.numbers), np.int64)
-        for number, (places, counts) in enumerate(columns):
-            scores[places] += counts if bm25 is None else bm25.parts(number, counts, table.lengths[places])
-            held[places] += 1
-        chosen = np.flatnonzero(held == len(columns) if query.match == "all" else held)
-        return Scored(table.numbers[chosen], scores[chosen], stats)
+        size = (len(self.documents), self.size) if alive is None else (int(alive.sum()), int(table.lengths[alive].sum()))
+        return Scored(table.numbers, *score_columns(columns, table.lengths, size, match=query.match, scoring=scoring))
 
     def _as_table(self) -> _Table:
         import numpy as np
@@ -302,6 +297,35 @@ class WordIndex:
         del spellings[word]
         if not spellings:
             del self._by_stem[stemmed]
+
+
+def score_columns(
+    columns: Sequence[tuple[Integers, Floats]], lengths: Floats, size: tuple[int, int], *, match: Match, scoring: Scoring
+) -> tuple[Integers, Floats, Bm25 | None]:
+    """The hits of a query with the scores that ``rank_counted`` would give them, to the last bit.
+
+    Args:
+        columns: for each term the places of the documents that hold it, each once, and how often each does.
+        lengths: of all documents, by place.
+        size: how many documents the whole slice has, and how many words.
+        match, scoring: of the query.
+
+    Returns:
+        The places of the hits, ascending, the score of each, and what it was scored by.
+    """
+    import numpy as np
+
+    n, words = size
+    bm25, parts = None, [counts for _, counts in columns]
+    if scoring == "bm25":
+        bm25 = Bm25(n, words / n if n else 0.0, tuple(len(places) for places, _ in columns))
+        held_back = bm25.held_back(lengths)
+        parts = [bm25.parts(number, counts, held_back[places]) for number, (places, counts) in enumerate(columns)]
+    at = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in columns)])
+    # It adds up in the order of the terms, as adding one after the other would.
+    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *parts]), len(lengths))
+    hits: Integers = np.flatnonzero(scores if match == "any" else np.bincount(at, minlength=len(lengths)) == max(1, len(columns)))
+    return hits, scores[hits], bm25
 
 
 def _text_bytes(text: str) -> int:

@@ -6,11 +6,14 @@ import json
 import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Literal
 
-from indelible.backend.interface import CountedRecord, Document, Found, Occurrences, Selection
-from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, postings
+from indelible.backend.interface import Corpus, CountedRecords, Document, Found, Occurrences, Selection
+from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, entries_of, postings
+from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.selection import state_conditions
 
 if TYPE_CHECKING:
@@ -21,15 +24,11 @@ MAX_LISTED = 4096
 """Of a selection of no more records than this the documents are listed, and words looked up for these alone."""
 MAX_RESOLVED = 20_000
 """More candidates than this are found by going through the selection, not one by one."""
+LOOKED_UP = 12
+"""Looking a number up in a row takes about as long as going past so many."""
 Terms = Sequence[Sequence[Sequence[str]]]
-
-
-class _Place(NamedTuple):
-    """A record's state in a selection, and its document."""
-
-    record: bytes
-    version: int
-    doc: int
+_Place = tuple[bytes, int, int, int]
+"""A record's state in a selection: the record, the version, the document, and how many words that has, or 0 where it was not asked."""
 
 
 def find_candidates(
@@ -40,63 +39,86 @@ def find_candidates(
         return []
     places = _places(connection, selection, MAX_LISTED + 1)
     if len(places) <= MAX_LISTED:
-        holders = _Holders(connection, terms, waiting, {place.doc for place in places})
+        holders = _Holders(connection, terms, waiting, {place[2] for place in places})
         docs = _matching(terms, match, holders)
-        places = [place for place in places if place.doc in docs]
+        places = [place for place in places if place[2] in docs]
     else:
         docs = _matching(terms, match, _Holders(connection, terms, waiting, None))
         if len(docs) > MAX_RESOLVED:
-            places = [place for place in _places(connection, selection, -1) if place.doc in docs]
+            places = [place for place in _places(connection, selection, -1) if place[2] in docs]
         else:
-            places = [_Place(found.record, found.version, found.doc) for found in resolve(connection, selection, list(docs))]
-    texts = _texts(connection, [place.doc for place in places])
-    found = {(place.record, place.version): Found(place.record, place.version, texts[place.doc]) for place in places if place.doc in texts}
+            places = [(found.record, found.version, found.doc, 0) for found in resolve(connection, selection, list(docs))]
+    texts = _texts(connection, [place[2] for place in places])
+    found = {(record, version): Found(record, version, texts[doc]) for record, version, doc, _ in places if doc in texts}
     return list(found.values())
 
 
 def count_in(
     connection: sqlite3.Connection, selection: Selection, terms: Sequence[Sequence[str]], waiting: Waiting, lengths: bool
-) -> list[CountedRecord] | None:
+) -> CountedRecords | None:
     """The records of a small selection in which any term occurs, counted in the index; ``None`` of a larger one."""
-    places = _places(connection, selection, MAX_LISTED + 1)
+    places = _places(connection, selection, MAX_LISTED + 1, lengths)
     if len(places) > MAX_LISTED:
         return None
-    counts: dict[int, list[int]] = {}
+    docs = {place[2] for place in places}
+    words = {word for term in terms for word in term}
+    packed, late = _packed_counts(connection, words, docs), waiting.counts(connection, words, docs)
+    columns = []
+    for term in terms:
+        column: Counter[int] = Counter()
+        for word in dict.fromkeys(term):
+            column.update(packed.get(word, {}))
+            column.update(late.get(word, {}))
+        columns.append(column)
+    held: set[int] = set().union(*columns)
+    found = [place for place in places if place[2] in held]
+    at = [place[2] for place in found]
+    of_all = [place[3] for place in places]
+    return CountedRecords(
+        [place[0] for place in found],
+        [place[1] for place in found],
+        [list(map(column.get, at, repeat(0))) for column in columns],
+        [place[3] for place in found],
+        # Whatever is indexed has a word.
+        Corpus(len(of_all) - of_all.count(0), sum(of_all)) if lengths else None,
+    )
+
+
+def _packed_counts(connection: sqlite3.Connection, words: Collection[str], docs: Collection[int]) -> dict[str, Counter[int]]:
+    """For each of some words how often it occurs in those of some documents that are packed."""
     among: dict[int, list[int]] = {}
-    for doc in sorted({place.doc for place in places}):
+    for doc in sorted(docs):
         among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-    docs = {place.doc for place in places}
-    late = waiting.counts(connection, {word for term in terms for word in term}, docs)
-    for number, words in enumerate(terms):
-        for word in dict.fromkeys(words):
-            packed = _counted_among(connection, word, among)
-            for doc, count in (*packed, *((doc, count) for doc, count in late.get(word, {}).items() if doc in docs)):
-                counts.setdefault(doc, [0] * len(terms))[number] += count
-    found = [place for place in places if place.doc in counts]
-    known: dict[int, int] = {}
-    if lengths:
-        sql = "SELECT doc, length FROM keyword WHERE doc IN (SELECT value FROM json_each(?))"
-        known = dict(connection.execute(sql, (json.dumps(list(counts)),)).fetchall())
-    return [CountedRecord(place.record, place.version, tuple(counts[place.doc]), known.get(place.doc, 0)) for place in found]
+    found: dict[str, Counter[int]] = {}
+    if not among:
+        return found
+    names = json.dumps([*words, *(word + BEYOND for word in words)])
+    for name, chunk, data in connection.execute(queries()["postings_among"], (names, min(among), max(among))):
+        lows = among.get(chunk)
+        if lows is None:
+            continue
+        entries, base = entries_of(name, data), chunk << CHUNK_BITS
+        if name.endswith(BEYOND):
+            beyond = dict(zip(entries[::2], entries[1::2], strict=True))
+            counts = Counter({base + low: beyond[low] for low in lows if low in beyond})
+        else:
+            counts = Counter([base + low for low in _shared(entries, lows)])
+        found.setdefault(name.removesuffix(BEYOND), Counter()).update(counts)
+    return found
 
 
-def _counted_among(connection: sqlite3.Connection, word: str, among: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
-    """How often a word occurs in packed documents, given by chunks as low bits, ascending."""
-    for chunk, documents in postings(connection, word):
-        lows, at, size = among.get(chunk, ()), 0, len(documents)
-        for low in lows:
-            at = bisect_left(documents, low, at)
-            if at == size:
-                break
-            if documents[at] == low:
-                end = bisect_right(documents, low, at)
-                yield (chunk << CHUNK_BITS) + low, end - at
-                at = end
-    for chunk, pairs in postings(connection, word + BEYOND):
-        there = set(among.get(chunk, ()))
-        for low, count in zip(pairs[::2], pairs[1::2], strict=True):
-            if low in there:
-                yield (chunk << CHUNK_BITS) + low, count
+def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
+    """Those of some numbers that a row lists, as often as it does; both ascend."""
+    # What was written together lies together.
+    entries = entries[bisect_left(entries, lows[0]) : bisect_right(entries, lows[-1])]
+    if len(entries) <= LOOKED_UP * len(lows):
+        return filter(set(lows).__contains__, entries)
+    found, size = [], len(entries)
+    for low, at in zip(lows, map(bisect_left, repeat(entries), lows), strict=False):
+        while at < size and entries[at] == low:
+            found.append(low)
+            at += 1
+    return found
 
 
 def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence[int]) -> list[Document]:
@@ -122,11 +144,14 @@ def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence
     return list({row[0]: Document(*row) for row in rows}.values())
 
 
-def _places(connection: sqlite3.Connection, selection: Selection, limit: int) -> list[_Place]:
+def _places(connection: sqlite3.Connection, selection: Selection, limit: int, lengths: bool = False) -> list[_Place]:
     where = state_conditions(selection)
     join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-    rows = connection.execute(f"SELECT s.record, s.version, s.doc FROM state s {join} WHERE {where.sql} LIMIT ?", (*where.values, limit))
-    return [_Place(*row) for row in rows]
+    length = "0"
+    if lengths:
+        length, join = "ifnull(k.length, 0)", f"{join} LEFT JOIN keyword k ON k.doc = s.doc"
+    sql = f"SELECT s.record, s.version, s.doc, {length} FROM state s {join} WHERE {where.sql} LIMIT ?"
+    return connection.execute(sql, (*where.values, limit)).fetchall()
 
 
 def _texts(connection: sqlite3.Connection, docs: Sequence[int]) -> dict[int, str]:
