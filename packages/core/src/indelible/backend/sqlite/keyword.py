@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from array import array
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import repeat
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 from indelible.backend.interface import Corpus, CountedRecords, Document, Found, Occurrences, Selection
-from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, entries_of, postings
+from indelible.backend.sqlite.columns import columns_by_hand, columns_in_steps
+from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, postings
 from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.selection import state_conditions
 
@@ -24,8 +25,6 @@ MAX_LISTED = 4096
 """Of a selection of no more records than this the documents are listed, and words looked up for these alone."""
 MAX_RESOLVED = 20_000
 """More candidates than this are found by going through the selection, not one by one."""
-LOOKED_UP = 12
-"""Looking a number up in a row takes about as long as going past so many."""
 Terms = Sequence[Sequence[Sequence[str]]]
 _Place = tuple[bytes, int, int, int]
 """A record's state in a selection: the record, the version, the document, and how many words that has, or 0 where it was not asked."""
@@ -60,65 +59,26 @@ def count_in(
     places = _places(connection, selection, MAX_LISTED + 1, lengths)
     if len(places) > MAX_LISTED:
         return None
-    docs = {place[2] for place in places}
-    words = {word for term in terms for word in term}
-    packed, late = _packed_counts(connection, words, docs), waiting.counts(connection, words, docs)
-    columns = []
-    for term in terms:
-        column: Counter[int] = Counter()
-        for word in dict.fromkeys(term):
-            column.update(packed.get(word, {}))
-            column.update(late.get(word, {}))
-        columns.append(column)
-    held: set[int] = set().union(*columns)
-    found = [place for place in places if place[2] in held]
-    at = [place[2] for place in found]
-    of_all = [place[3] for place in places]
+    docs = [place[2] for place in places]
+    names = {word for term in terms for word in term}
+    late = waiting.counts(connection, names, set(docs))
+    rows: Iterable[tuple[str, int, bytes]] = ()
+    if docs:
+        listed = json.dumps([*names, *(name + BEYOND for name in names)])
+        rows = connection.execute(queries()["postings_among"], (listed, min(docs) >> CHUNK_BITS, max(docs) >> CHUNK_BITS))
+    # Loading numpy for one question would take longer than all else.
+    columns = (columns_in_steps if "numpy" in sys.modules else columns_by_hand)(terms, docs, rows, late)
+    held = list(map(any, zip(*columns, strict=True)))
+    found = list(compress(places, held))
+    lengths_of_all = [place[3] for place in places]
     return CountedRecords(
         [place[0] for place in found],
         [place[1] for place in found],
-        [list(map(column.get, at, repeat(0))) for column in columns],
+        [list(compress(column, held)) for column in columns],
         [place[3] for place in found],
         # Whatever is indexed has a word.
-        Corpus(len(of_all) - of_all.count(0), sum(of_all)) if lengths else None,
+        Corpus(len(places) - lengths_of_all.count(0), sum(lengths_of_all)) if lengths else None,
     )
-
-
-def _packed_counts(connection: sqlite3.Connection, words: Collection[str], docs: Collection[int]) -> dict[str, Counter[int]]:
-    """For each of some words how often it occurs in those of some documents that are packed."""
-    among: dict[int, list[int]] = {}
-    for doc in sorted(docs):
-        among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-    found: dict[str, Counter[int]] = {}
-    if not among:
-        return found
-    names = json.dumps([*words, *(word + BEYOND for word in words)])
-    for name, chunk, data in connection.execute(queries()["postings_among"], (names, min(among), max(among))):
-        lows = among.get(chunk)
-        if lows is None:
-            continue
-        entries, base = entries_of(name, data), chunk << CHUNK_BITS
-        if name.endswith(BEYOND):
-            beyond = dict(zip(entries[::2], entries[1::2], strict=True))
-            counts = Counter({base + low: beyond[low] for low in lows if low in beyond})
-        else:
-            counts = Counter([base + low for low in _shared(entries, lows)])
-        found.setdefault(name.removesuffix(BEYOND), Counter()).update(counts)
-    return found
-
-
-def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
-    """Those of some numbers that a row lists, as often as it does; both ascend."""
-    # What was written together lies together.
-    entries = entries[bisect_left(entries, lows[0]) : bisect_right(entries, lows[-1])]
-    if len(entries) <= LOOKED_UP * len(lows):
-        return filter(set(lows).__contains__, entries)
-    found, size = [], len(entries)
-    for low, at in zip(lows, map(bisect_left, repeat(entries), lows), strict=False):
-        while at < size and entries[at] == low:
-            found.append(low)
-            at += 1
-    return found
 
 
 def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence[int]) -> list[Document]:

@@ -1,0 +1,139 @@
+"""How often words occur in each of some documents, by the rows of the packed index and by what waits to be packed.
+
+In two ways with one answer: by numpy where a program has loaded it, and without, for a command that asks once.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, entries_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+LOOKED_UP = 12
+"""Looking a number up in a row takes about as long as going past so many."""
+Terms = Sequence[Sequence[str]]
+Rows = Iterable[tuple[str, int, bytes]]
+Late = Mapping[str, Mapping[int, int]]
+
+
+def columns_by_hand(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> list[list[int]]:
+    """For each term how often its words occur in each of some documents.
+
+    Args:
+        terms: of each the words and marked stems that count.
+        docs: the documents.
+        rows: name, chunk and data of rows of the packed index, all those of the names in which a document may be.
+        late: for names in which documents that wait to be packed each occurs how often.
+    """
+    among: dict[int, list[int]] = {}
+    for doc in sorted(docs):
+        among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
+    counts: dict[str, Counter[int]] = {name: Counter(held) for name, held in late.items()}
+    for name, chunk, data in rows:
+        lows = among.get(chunk)
+        if lows is None:
+            continue
+        entries, base = entries_of(name, data), chunk << CHUNK_BITS
+        if name.endswith(BEYOND):
+            beyond = dict(zip(entries[::2], entries[1::2], strict=True))
+            held = {base + low: beyond[low] for low in lows if low in beyond}
+        else:
+            held = {base + low: count for low, count in Counter(_shared(entries, lows)).items()}
+        counts.setdefault(name.removesuffix(BEYOND), Counter()).update(held)
+    columns = []
+    for term in terms:
+        column: Counter[int] = Counter()
+        for name in dict.fromkeys(term):
+            column.update(counts.get(name, {}))
+        columns.append(list(map(column.get, docs, repeat(0))))
+    return columns
+
+
+def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
+    """Those of some numbers that a row lists, as often as it does; both ascend."""
+    # What was written together lies together.
+    entries = entries[bisect_left(entries, lows[0]) : bisect_right(entries, lows[-1])]
+    if len(entries) <= LOOKED_UP * len(lows):
+        return filter(set(lows).__contains__, entries)
+    found, size = [], len(entries)
+    for low, at in zip(lows, map(bisect_left, repeat(entries), lows), strict=True):
+        end = at
+        while end < size and entries[end] == low:
+            found.append(low)
+            end += 1
+    return found
+
+
+def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> list[list[int]]:
+    """The same, with one step of numpy for each row."""
+    import numpy as np
+
+    known, place_of = np.unique(np.array(docs, np.int64), return_inverse=True)
+    found = np.zeros((len(terms), len(known)), np.int64)
+    counts_for: dict[str, list[Integers]] = {}
+    for column, term in zip(found, terms, strict=True):
+        for name in dict.fromkeys(term):
+            counts_for.setdefault(name, []).append(column)
+    chunks: dict[int, _Chunk] = {}
+    for name, chunk, data in rows:
+        part = chunks.get(chunk)
+        if part is None:
+            part = chunks[chunk] = _Chunk(known, chunk)
+        for column in counts_for[name.removesuffix(BEYOND)]:
+            if name.endswith(BEYOND):
+                beyond = np.frombuffer(data, "<u4").reshape(-1, 2).astype(np.int64)
+                _add(column, known, beyond[:, 0] + (chunk << CHUNK_BITS), beyond[:, 1])
+            else:
+                part.add(column, np.frombuffer(data, "<u2"))
+    for name, held in late.items():
+        for column in counts_for[name]:
+            _add(column, known, np.fromiter(held, np.int64, len(held)), np.fromiter(held.values(), np.int64, len(held)))
+    columns: list[list[int]] = found[:, place_of].tolist()
+    return columns
+
+
+class _Chunk:
+    """Those of some documents, in order, that lie in one chunk."""
+
+    def __init__(self, known: Integers, chunk: int) -> None:
+        import numpy as np
+
+        first = chunk << CHUNK_BITS
+        self._start, self._end = np.searchsorted(known, (first, first + CHUNK_MASK + 1)).tolist()
+        self._lows = (known[self._start : self._end] - first).astype(np.uint16)
+        self._places: npt.NDArray[np.uint16] | None = None
+
+    def add(self, column: Integers, entries: npt.NDArray[np.uint16]) -> None:
+        """Add to a column of all documents how often each is listed."""
+        import numpy as np
+
+        lows, size = self._lows, len(self._lows)
+        if len(entries) > LOOKED_UP * size:
+            column[self._start : self._end] += np.searchsorted(entries, lows, "right") - np.searchsorted(entries, lows)
+            return
+        if self._places is None:
+            self._places = np.full(CHUNK_MASK + 1, size, np.uint16)
+            self._places[lows] = np.arange(size, dtype=np.uint16)
+        column[self._start : self._end] += np.bincount(self._places[entries], minlength=size + 1)[:size]
+
+
+def _add(column: Integers, known: Integers, docs: Integers, counts: Integers) -> None:
+    """Add the counts of some documents, each there once, to those of all that are known."""
+    import numpy as np
+
+    if not len(known):
+        return
+    at = np.minimum(np.searchsorted(known, docs), len(known) - 1)
+    there = known[at] == docs
+    column[at[there]] += counts[there]
