@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -101,12 +101,12 @@ class KeywordChannel:
                 order = best(versions, scores, request.most)
                 return list(zip(versions[order].tolist(), scores[order].tolist(), strict=True)), found.records
             counted = self._counted(selection, query, scoring)
-        rows: Sequence[Counted] = list(zip(counted.versions, zip(*counted.counts, strict=True), counted.lengths, strict=False))
+        rows: Iterable[Counted] = zip(counted.versions, zip(*counted.counts, strict=True), counted.lengths, strict=False)
         if allowed is not None:
             # Filters narrow the hits, not the statistics, which are those of the whole slice.
-            rows = [row for row in rows if row[0] in allowed]
-        records = dict(zip(counted.versions, counted.records, strict=True))
-        return rank_counted(query, rows, scoring=scoring, corpus=_stats(counted))[: request.most], records
+            rows = (row for row in rows if row[0] in allowed)
+        ranked = rank_counted(query, rows, scoring=scoring, corpus=_stats(counted), most=request.most)
+        return ranked, dict(zip(counted.versions, counted.records, strict=True))
 
     def shares(self, selection: Selection, request: Request, allowed: set[int] | None, mark: Mark) -> Shares:
         """The hits of a query by the stems of its words, each with the share of it that it holds; arguments as for ``ranked``."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import pairwise
-from operator import itemgetter
 from typing import Final, Literal
 
 from indelible.errors import InvalidInput
@@ -28,7 +28,6 @@ STEM_MARK: Final = "\u02e2"
 """Stands before a stem in an index: a raised s, a letter to every engine, which NFKC turns into an ``s``, so no token holds it."""
 
 Phrase = tuple[str, ...]
-_BY_SCORE: Final = itemgetter(1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +270,14 @@ Counted = tuple[int, tuple[int, ...], int]
 
 
 def rank_counted(
-    query: KeywordQuery, rows: Sequence[Counted], *, scoring: Scoring = "tf", corpus: CorpusStats | None = None
+    query: KeywordQuery,
+    rows: Iterable[Counted],
+    *,
+    scoring: Scoring = "tf",
+    corpus: CorpusStats | None = None,
+    most: int | None = None,
 ) -> list[tuple[int, float]]:
-    """As ``rank``, for documents that have been counted.
+    """As ``rank``, for documents that have been counted, and no more hits than are asked for.
 
     Raises:
         InvalidInput: another ``scoring``, or a ``corpus`` made for another query.
@@ -284,12 +288,16 @@ def rank_counted(
         return []
     hold = all if query.match == "all" else any
     if scoring == "bm25":
+        rows = list(rows)
         score = _scorer(query, rows, corpus)
-        hits = [(document, score(found, length)) for document, found, length in rows if hold(found)]
+        hits = [(score(found, length), document) for document, found, length in rows if hold(found)]
     else:
-        hits = [(document, score_tf(found)) for document, found, _ in rows if hold(found)]
-    hits.sort(key=_BY_SCORE, reverse=True)
-    return hits
+        hits = [(sum(found), document) for document, found, _ in rows if hold(found)]
+    if most is None:
+        hits.sort(reverse=True)
+    else:
+        hits = nlargest(most, hits)
+    return [(document, float(score)) for score, document in hits]
 
 
 def corpus_stats(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> CorpusStats:

@@ -323,7 +323,7 @@ def score_columns(
         parts = [bm25.parts(number, counts, held_back[places]) for number, (places, counts) in enumerate(columns)]
     at = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in columns)])
     # It adds up in the order of the terms, as adding one after the other would.
-    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *parts]), len(lengths))
+    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *parts]), len(lengths)).astype(np.float64, copy=False)
     hits: Integers = np.flatnonzero(scores if match == "any" else np.bincount(at, minlength=len(lengths)) == max(1, len(columns)))
     return hits, scores[hits], bm25
 

@@ -24,17 +24,21 @@ LOOKED_UP = 12
 """Looking a number up in a row takes about as long as going past so many."""
 Terms = Sequence[Sequence[str]]
 Rows = Iterable[tuple[str, int, bytes]]
+Columns = tuple[list[int], list[list[int]]]
 Late = Mapping[str, Mapping[int, int]]
 
 
-def columns_by_hand(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> list[list[int]]:
-    """For each term how often its words occur in each of some documents.
+def columns_by_hand(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> Columns:
+    """How often the words of terms occur in some documents.
 
     Args:
         terms: of each the words and marked stems that count.
-        docs: the documents.
+        docs: the documents, each once.
         rows: name, chunk and data of rows of the packed index, all those of the names in which a document may be.
         late: for names in which documents that wait to be packed each occurs how often.
+
+    Returns:
+        The places among ``docs`` of those in which any term occurs, ascending, and for each term how often it does in each of them.
     """
     among: dict[int, list[int]] = {}
     for doc in sorted(docs):
@@ -51,13 +55,16 @@ def columns_by_hand(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -
         else:
             held = {base + low: count for low, count in Counter(_shared(entries, lows)).items()}
         counts.setdefault(name.removesuffix(BEYOND), Counter()).update(held)
-    columns = []
+    columns: list[Counter[int]] = []
     for term in terms:
         column: Counter[int] = Counter()
         for name in dict.fromkeys(term):
             column.update(counts.get(name, {}))
-        columns.append(list(map(column.get, docs, repeat(0))))
-    return columns
+        columns.append(column)
+    holding: set[int] = set().union(*columns)
+    places = [place for place, doc in enumerate(docs) if doc in holding]
+    hits = [docs[place] for place in places]
+    return places, [list(map(column.get, hits, repeat(0))) for column in columns]
 
 
 def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
@@ -75,11 +82,13 @@ def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
     return found
 
 
-def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> list[list[int]]:
+def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> Columns:
     """The same, with one step of numpy for each row."""
     import numpy as np
 
-    known, place_of = np.unique(np.array(docs, np.int64), return_inverse=True)
+    numbers = np.array(docs, np.int64)
+    order = numbers.argsort(kind="stable")
+    known = numbers[order]
     found = np.zeros((len(terms), len(known)), np.int64)
     counts_for: dict[str, list[Integers]] = {}
     for column, term in zip(found, terms, strict=True):
@@ -99,8 +108,10 @@ def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) 
     for name, held in late.items():
         for column in counts_for[name]:
             _add(column, known, np.fromiter(held, np.int64, len(held)), np.fromiter(held.values(), np.int64, len(held)))
-    columns: list[list[int]] = found[:, place_of].tolist()
-    return columns
+    of_docs = np.empty_like(found)
+    of_docs[:, order] = found
+    places = np.flatnonzero(of_docs.any(axis=0))
+    return places.tolist(), of_docs[:, places].tolist()
 
 
 class _Chunk:

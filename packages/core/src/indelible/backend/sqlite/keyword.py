@@ -8,7 +8,6 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 from indelible.backend.interface import Corpus, CountedRecords, Document, Found, Occurrences, Selection
@@ -67,14 +66,13 @@ def count_in(
         listed = json.dumps([*names, *(name + BEYOND for name in names)])
         rows = connection.execute(queries()["postings_among"], (listed, min(docs) >> CHUNK_BITS, max(docs) >> CHUNK_BITS))
     # Loading numpy for one question would take longer than all else.
-    columns = (columns_in_steps if "numpy" in sys.modules else columns_by_hand)(terms, docs, rows, late)
-    held = list(map(any, zip(*columns, strict=True)))
-    found = list(compress(places, held))
-    lengths_of_all = [place[3] for place in places]
+    hits, counts = (columns_in_steps if "numpy" in sys.modules else columns_by_hand)(terms, docs, rows, late)
+    found = [places[hit] for hit in hits]
+    lengths_of_all = [place[3] for place in places] if lengths else []
     return CountedRecords(
         [place[0] for place in found],
         [place[1] for place in found],
-        [list(compress(column, held)) for column in columns],
+        counts,
         [place[3] for place in found],
         # Whatever is indexed has a word.
         Corpus(len(places) - lengths_of_all.count(0), sum(lengths_of_all)) if lengths else None,
