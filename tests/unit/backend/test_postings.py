@@ -48,6 +48,8 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "MANY", 2)
     monkeypatch.setattr(postings, "CHUNK_BITS", 2)
     monkeypatch.setattr(postings, "CHUNK_MASK", 3)
+    monkeypatch.setattr(columns, "FEW", 1)
+    monkeypatch.setattr(columns, "LOOKED_UP", 2)
     for module in (keyword, columns):
         monkeypatch.setattr(module, "CHUNK_BITS", 2)
     for module in (keyword, columns):

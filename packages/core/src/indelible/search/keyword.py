@@ -296,7 +296,8 @@ def rank_counted(
     if most is None:
         hits.sort(reverse=True)
     else:
-        hits = nlargest(most, hits)
+        # They mostly come oldest first, and of equals the newest is the greatest.
+        hits = nlargest(most, reversed(hits))
     return [(document, float(score)) for score, document in hits]
 
 

@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, entries_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOOKED_UP = 12
 """Looking a number up in a row takes about as long as going past so many."""
+FEW = 300
+"""Looking up so many takes no longer than making a table of a chunk."""
 Terms = Sequence[Sequence[str]]
 Rows = Iterable[tuple[str, int, bytes]]
 Columns = tuple[list[int], list[list[int]]]
@@ -83,30 +85,30 @@ def _shared(entries: array[int], lows: list[int]) -> Iterable[int]:
 
 
 def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) -> Columns:
-    """The same, with one step of numpy for each row."""
+    """The same, with a few steps of numpy for each row."""
     import numpy as np
 
     numbers = np.array(docs, np.int64)
     order = numbers.argsort(kind="stable")
     known = numbers[order]
     found = np.zeros((len(terms), len(known)), np.int64)
-    counts_for: dict[str, list[Integers]] = {}
+    columns_of: dict[str, list[Integers]] = {}
     for column, term in zip(found, terms, strict=True):
         for name in dict.fromkeys(term):
-            counts_for.setdefault(name, []).append(column)
-    chunks: dict[int, _Chunk] = {}
+            columns_of.setdefault(name, []).append(column)
+    parts = _parts(known)
     for name, chunk, data in rows:
-        part = chunks.get(chunk)
+        part = parts.get(chunk)
         if part is None:
-            part = chunks[chunk] = _Chunk(known, chunk)
-        for column in counts_for[name.removesuffix(BEYOND)]:
+            continue
+        for column in columns_of[name.removesuffix(BEYOND)]:
             if name.endswith(BEYOND):
                 beyond = np.frombuffer(data, "<u4").reshape(-1, 2).astype(np.int64)
                 _add(column, known, beyond[:, 0] + (chunk << CHUNK_BITS), beyond[:, 1])
             else:
-                part.add(column, np.frombuffer(data, "<u2"))
+                column[part.start : part.end] += part.counts(np.frombuffer(data, "<u2"))
     for name, held in late.items():
-        for column in counts_for[name]:
+        for column in columns_of[name]:
             _add(column, known, np.fromiter(held, np.int64, len(held)), np.fromiter(held.values(), np.int64, len(held)))
     of_docs = np.empty_like(found)
     of_docs[:, order] = found
@@ -114,29 +116,39 @@ def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) 
     return places.tolist(), of_docs[:, places].tolist()
 
 
-class _Chunk:
-    """Those of some documents, in order, that lie in one chunk."""
+class _Part:
+    """Those of some documents, in order, that lie in one chunk.
 
-    def __init__(self, known: Integers, chunk: int) -> None:
-        import numpy as np
+    Args:
+        start, end: which of them.
+        lows: the low bits of each.
+    """
 
-        first = chunk << CHUNK_BITS
-        self._start, self._end = np.searchsorted(known, (first, first + CHUNK_MASK + 1)).tolist()
-        self._lows = (known[self._start : self._end] - first).astype(np.uint16)
+    def __init__(self, start: int, end: int, lows: npt.NDArray[np.uint16]) -> None:
+        self.start, self.end = start, end
+        self._lows = lows
         self._places: npt.NDArray[np.uint16] | None = None
 
-    def add(self, column: Integers, entries: npt.NDArray[np.uint16]) -> None:
-        """Add to a column of all documents how often each is listed."""
+    def counts(self, entries: npt.NDArray[np.uint16]) -> Integers:
+        """How often a row lists each."""
         import numpy as np
 
         lows, size = self._lows, len(self._lows)
-        if len(entries) > LOOKED_UP * size:
-            column[self._start : self._end] += np.searchsorted(entries, lows, "right") - np.searchsorted(entries, lows)
-            return
+        if size <= FEW or len(entries) > LOOKED_UP * size:
+            return np.searchsorted(entries, lows, "right") - np.searchsorted(entries, lows)
         if self._places is None:
             self._places = np.full(CHUNK_MASK + 1, size, np.uint16)
             self._places[lows] = np.arange(size, dtype=np.uint16)
-        column[self._start : self._end] += np.bincount(self._places[entries], minlength=size + 1)[:size]
+        return np.bincount(self._places[entries], minlength=size + 1)[:size]
+
+
+def _parts(known: Integers) -> dict[int, _Part]:
+    """Some documents, in order, by their chunks."""
+    import numpy as np
+
+    chunks, lows = known >> CHUNK_BITS, (known & CHUNK_MASK).astype(np.uint16)
+    starts = [0, *(np.flatnonzero(np.diff(chunks)) + 1).tolist(), len(known)]
+    return {int(chunks[start]): _Part(start, end, lows[start:end]) for start, end in pairwise(starts) if start < end}
 
 
 def _add(column: Integers, known: Integers, docs: Integers, counts: Integers) -> None:

@@ -338,8 +338,8 @@ def _counted(rows: Iterable[tuple[int, str]], names: set[str], stem: Stem) -> di
     # A mark is beyond ASCII. Stemming takes longer than all else.
     firsts = {name[1:2] for name in names if not name.isascii()}
     if firsts:
-        for word in {word for _, words in texts for word in words if word[0] in firsts}:
-            mark = stem(word)
+        for word in set().union(*(words for _, words in texts)):
+            mark = stem(word) if word[0] in firsts else ""
             if mark in names:
                 counts_for.setdefault(word, []).append(mark)
     found: dict[str, dict[int, int]] = {}
