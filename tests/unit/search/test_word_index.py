@@ -120,7 +120,7 @@ def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
     index.score(parse_query("tea", stemmed=True), "bm25", None)
     for document in kept:
         index.remove(document)
-    assert (index._by_stem, index._columns, index._places) == ({}, {}, {})
+    assert (index._by_stem, index._columns, index._places, index._asked) == ({}, {}, {}, {})
     assert len(index._numbers) == len(index._lengths) == len(index._expires) == 0
     assert (index.documents, index.size, index.nbytes, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
 

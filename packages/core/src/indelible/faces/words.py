@@ -13,7 +13,7 @@ from indelible.faces.large_words import all_by_words, best_by_words
 from indelible.faces.listing import is_whole
 from indelible.faces.request import Request
 from indelible.faces.word_cache import WordHits
-from indelible.search.bm25 import CorpusStats
+from indelible.search.bm25 import Bm25, CorpusStats
 from indelible.search.keyword import (
     Counted,
     KeywordQuery,
@@ -24,7 +24,7 @@ from indelible.search.keyword import (
     parse_query,
     rank_counted,
 )
-from indelible.search.word_index import score_columns
+from indelible.search.word_index import add_up
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,13 +185,15 @@ def _scored(query: KeywordQuery, counted: CountedRecords) -> WordHits:
     """The scores of what was counted, by bm25."""
     import numpy as np
 
+    stats = _stats(counted)
+    bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies)
+    held_back = bm25.held_back(np.array(counted.lengths, np.float64))
     columns = []
-    for counts in counted.counts:
-        column = np.array(counts, np.float64)
-        held = np.flatnonzero(column)
-        columns.append((held, column[held]))
-    lengths = np.array(counted.lengths, np.float64)
-    at, scores, bm25 = score_columns(columns, lengths, counted.corpus or (0, 0), match=query.match, scoring="bm25")
+    for number, counts in enumerate(counted.counts):
+        often = np.array(counts, np.float64)
+        held = np.flatnonzero(often)
+        columns.append((held, bm25.parts(number, often[held], held_back[held])))
+    at, scores = add_up(columns, len(held_back), query.match)
     return WordHits(np.array(counted.versions, np.int64), at, scores, bm25, dict(zip(counted.versions, counted.records, strict=True)))
 
 

@@ -98,7 +98,7 @@ def _leading(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _term(piece: str) -> Term:
-    if len(piece) == 1 or not is_unspaced(piece[0]):
+    if len(piece) == 1 or piece.isascii() or not is_unspaced(piece[0]):
         return Term(((piece,),))
     return Term(tuple(dict.fromkeys(pairwise(piece)))[:MAX_ALTERNATIVES])
 
