@@ -123,8 +123,9 @@ def _possible(shares: Floats, places: Integers, vectors: Vectors | CodedVectors,
 
     estimates, error = vectors.estimates(query)
     cosines = np.zeros(len(places))
-    there = places >= 0
-    cosines[there] = estimates[places[there]]
+    if len(estimates):
+        cosines[:] = estimates[places]
+        cosines[places < 0] = 0.0
     scores = fused_scores(shares, cosines, balance=balance)
     last = np.partition(scores, len(scores) - most)[len(scores) - most] if most else np.inf
     # Half of a cosine counts, and both the last and what is compared with it may be off.

@@ -201,7 +201,7 @@ def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
 
     # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
     # differs by less than float32 can tell ties as well.
-    cosines: Floats = np.einsum("ij,j->i", rows, query).clip(-1.0, 1.0).astype(np.float64).round(DECIMALS)
+    cosines: Floats = np.maximum(np.minimum(np.einsum("ij,j->i", rows, query), 1.0), -1.0).astype(np.float64).round(DECIMALS)
     return cosines
 
 
