@@ -54,6 +54,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small stores pack their keyword index, too, so that most of it is packed and a little waits, as in a large one."""
+    """Small stores pack their keyword index and vectors, too, so that most of it is packed and a little waits, as in a large one."""
     monkeypatch.setattr("indelible.backend.sqlite.postings.PACK", 3)
     monkeypatch.setattr("indelible.backend.sqlite.postings.FEW", 1)
+    monkeypatch.setattr("indelible.backend.sqlite.packs.PACK", 3)

@@ -89,7 +89,8 @@ def _half_projected(connection: sqlite3.Connection) -> list[str]:
     # Every fact here was written with its vector; keyed records of other namespaces have none.
     unembedded = connection.execute(
         "SELECT s.version FROM state s JOIN slice l ON l.id = s.slice WHERE l.namespace = '' AND s.visible = 1 "
-        "AND EXISTS (SELECT 1 FROM vector) AND s.doc NOT IN (SELECT id >> 20 FROM vector)"
+        "AND (EXISTS (SELECT 1 FROM vector) OR EXISTS (SELECT 1 FROM packed)) "
+        "AND s.doc NOT IN (SELECT id >> 20 FROM vector UNION ALL SELECT doc FROM packed)"
     ).fetchall()
     places = (("the state view", missing), ("the keyword index", unindexed), ("the vectors", unembedded))
     return [f"version {row[0]} is in the log but not in {place}" for place, rows in places for row in rows]

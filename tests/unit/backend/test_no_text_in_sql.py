@@ -91,7 +91,7 @@ def exercise(backend: SqliteBackend, text: str, seen: list[object]) -> None:
         seen += backend.slices(selection)
         backend.corpus(selection)
         seen += backend.vectors(selection, [text])
-        assert [row[0] for row in backend.embedded(selection, [text]).rows] == [record]
+        assert list(map(bytes, backend.embedded(selection, [text]).documents.records)) == [record]
         if text.strip():
             for query in (parse_query(text), parse_query(text, match="any"), parse_query(text, stemmed=True)):
                 found = backend.find(selection, find_tokens(query), match=query.match)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indelible.backend.interface import Backend, Selection
+from indelible.backend.large import VectorChunk
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.documents import has_neighbours
 from indelible.base.draft import Draft, PartVector, Written
 from indelible.base.event import Event, Op
 from indelible.base.record import ANY_SCOPE, UNSET, Scope, ScopeFilter
+from indelible.base.standing import FOREVER
 from indelible.faces.engine import TextIndexer
 from indelible.testing import FakeClock, Medium, ReferenceBackend, SequentialIds
 from tests.unit.base.random_log import MODEL, SLOTS, Step, Writer, everything, pauses_ms, transactions
@@ -80,7 +83,7 @@ def answers(backend: Backend, now_ms: int) -> dict[str, object]:
         found[f"vectors {version}"] = backend.vectors(seen, [MODEL])
         found[f"size {version}"] = [backend.size(seen, most) for most in (0, 1, 99)]
         found[f"coded {version}"] = stored(backend, seen)
-        found[f"embedded {version}"] = backend.embedded(seen, [MODEL]).rows
+        found[f"embedded {version}"] = embedded(backend, seen)
         records = [row.standing.record for row in backend.select(replace(everything, version=version))]
         found[f"rows {version}"] = sorted(row._replace(doc=0) for row in backend.rows([*records, bytes(16)], version=version))
         found[f"position {version}"] = backend.position(version=version)._replace(epoch=0)
@@ -109,12 +112,32 @@ def stored(backend: Backend, selection: Selection) -> list[object]:
     numbers = listed.docs.tolist()
     assert numbers == sorted(set(numbers))
     of_doc = dict(zip(numbers, listed.versions.tolist(), strict=True))
-    # The vectors here are of any length, so that only those of one document can be told apart.
-    chunks = [chunk for doc in listed.docs for chunk in backend.vector_chunks(listed.docs[listed.docs == doc], [MODEL], 9)]
-    found = sorted((of_doc[int(chunk.docs[0])], sorted(chunk.parts or [""]), sorted(chunk.data)) for chunk in chunks)
+    found = sorted((of_doc[doc], there) for doc, there in by_document(backend.vector_chunks(listed.docs, [MODEL], 9)).items())
     about = sorted(zip(listed.versions.tolist(), listed.expires.tolist(), map(bytes, listed.records), strict=True))
     lengths = sorted(zip(listed.versions.tolist(), backend.lengths(listed.docs).tolist(), strict=True))
     return [found, about, lengths]
+
+
+def by_document(chunks: Iterable[VectorChunk]) -> dict[int, list[tuple[str, bytes]]]:
+    """The parts and vectors of each document, which is in one piece and there in one place."""
+    found: dict[int, list[tuple[str, bytes]]] = {}
+    for chunk in chunks:
+        docs, parts = chunk.docs.tolist(), chunk.parts or [""] * len(chunk.docs)
+        size = len(chunk.data) // max(1, len(docs))
+        assert len(list(groupby(docs))) == len(set(docs))
+        assert found.keys().isdisjoint(docs)
+        for i, doc in enumerate(docs):
+            found.setdefault(doc, []).append((parts[i], chunk.data[size * i : size * i + size]))
+    return {doc: sorted(there) for doc, there in found.items()}
+
+
+def embedded(backend: Backend, selection: Selection, models: Sequence[str] = (MODEL,)) -> object:
+    """Every record of a selection with its vectors, whatever numbers a backend gives their documents."""
+    documents, vectors, _ = backend.embedded(selection, models)
+    found = by_document([vectors])
+    assert found.keys() <= set(documents.docs.tolist())
+    columns = (documents.versions.tolist(), documents.expires.tolist(), map(bytes, documents.records))
+    return sorted(zip(*columns, (found.get(doc, []) for doc in documents.docs.tolist()), strict=True))
 
 
 def paged(backend: Backend, now_ms: int) -> list[object]:
@@ -221,14 +244,8 @@ def test_vectors_are_read_in_pieces(named: bool) -> None:
         backend.put_vectors([(doc, PartVector("", "other", b"otherone")) for doc in kept])
         for some in (range(1, 41), range(1, 41, 3), [2, 3, 5, 7, 40], [9], [], [3, 77]):
             for rows in (1, 2, 7, 1000):
-                found: dict[int, list[tuple[str, bytes]]] = {}
-                for chunk in backend.vector_chunks(np.array(some, np.int64), [MODEL], rows):
-                    docs, parts = chunk.docs.tolist(), chunk.parts or [""] * len(chunk.docs)
-                    assert docs == sorted(docs)
-                    assert found.keys().isdisjoint(docs)
-                    for i, doc in enumerate(docs):
-                        found.setdefault(doc, []).append((parts[i], chunk.data[8 * i : 8 * i + 8]))
-                assert {doc: sorted(there) for doc, there in found.items()} == {doc: kept[doc] for doc in some if kept.get(doc)}
+                found = by_document(backend.vector_chunks(np.array(some, np.int64), [MODEL], rows))
+                assert found == {doc: kept[doc] for doc in some if kept.get(doc)}
 
 
 def test_a_sqlite_that_joins_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +253,8 @@ def test_a_sqlite_that_joins_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
     backends = both()
     for backend in backends:
         Writer(backend, FakeClock()).write([Step(Op.REMEMBER, text=f"text {number}") for number in range(9)])
-    monkeypatch.setattr("indelible.backend.sqlite.large._joins_bytes", lambda: False)
+    for module in ("large", "vectors"):
+        monkeypatch.setattr(f"indelible.backend.sqlite.{module}.joins_bytes", lambda: False)
     test_vectors_are_read_in_pieces(False)
     assert stored(backends[0], everything) == stored(backends[1], everything)
 
@@ -255,8 +273,9 @@ def test_vectors_follow_the_versions(backend: Backend) -> None:
     backend.drop_vectors(everything, [MODEL, "unknown"])
     assert backend.vectors(everything, [MODEL]) == []
     assert [(row.version, row.data) for row in backend.vectors(everything, ["new", MODEL])] == [(1, b"1234")]
-    assert [row[1:4] for row in backend.embedded(everything, [MODEL]).rows] == [(1, None, None)]
-    assert [row[1:4] for row in backend.embedded(everything, ["new", MODEL]).rows] == [(1, "", b"1234")]
+    record = backend.select(everything)[0].standing.record
+    assert embedded(backend, everything) == [(1, FOREVER, record, [])]
+    assert embedded(backend, everything, ["new", MODEL]) == [(1, FOREVER, record, [("", b"1234")])]
     assert not backend.embedded(everything, []).linked
     assert backend.unembedded(everything, ["new"]) == []
     assert [row.standing.version for row in backend.unembedded(everything, [MODEL])] == [1]

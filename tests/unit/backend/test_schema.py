@@ -85,7 +85,8 @@ def test_what_may_be_sent_again_is_known_after_an_update(path: Path) -> None:
     older = statements(script("migrations/0002_projections.sql")) + statements(script("migrations/0003_keyword.sql"))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         texts = connection.execute("SELECT doc, words, length FROM keyword").fetchall()
-        for change in ("TABLE retry", "TABLE vector", "TABLE keyword", "TABLE posting", "INDEX state_slice", "INDEX state_split"):
+        tables = ("retry", "vector", "keyword", "posting", "pack", "packed")
+        for change in (*(f"TABLE {table}" for table in tables), "INDEX state_slice", "INDEX state_split"):
             connection.execute(f"DROP {change}")
         for statement in older:
             if {"retry", "retry_record", "vector", "vector_part", "keyword", "keyword_index", "state_slice"} & set(statement.split()[2:5]):

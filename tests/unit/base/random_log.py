@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from hypothesis import strategies as st
 
@@ -56,8 +57,8 @@ class Writer:
             given |= {"parent": dumps("p"), "source": dumps("s"), "metadata": dumps({"n": step.pick})}
         if step.beside and "content" in given:
             given["context"] = dumps(["2026-01-01", *(id_text(record) for record in self.seen[-2:])])
-        data = step.text.encode().ljust(4, b"\0")
-        vectors = (PartVector("", MODEL, data), PartVector("context", MODEL, data))
+        data = sha256(step.text.encode()).digest()
+        vectors = (PartVector("", MODEL, data[:8]), PartVector("context", MODEL, data[8:16]))
         return Draft(
             step.op,
             None if record is not None else namespace,

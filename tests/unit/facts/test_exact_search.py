@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.backend.interface import VectorRow
-from indelible.faces.vector_cache import DECIMALS, NEVER, Vectors, arrange, rearrange
+from indelible.faces.vector_cache import DECIMALS, NEVER, Vectors, rearrange
+from tests.unit.facts.vector_arrays import arranged_rows, arrays
 
 DIM = 32
 KINDS = ["random", "ties", "near ties", "one direction", "opposite"]
@@ -33,7 +34,7 @@ def matrix(kind: str, rows: int, random: np.random.Generator) -> npt.NDArray[np.
 
 def arranged(vectors: npt.NDArray[np.float32], parts: int) -> Vectors:
     """Records of so many parts each; the last may have fewer."""
-    return arrange(
+    return arranged_rows(
         [
             VectorRow(
                 (1 + number // parts).to_bytes(16, "big"), 1 + (7 * (number // parts)) % 10_007, f"p{number % parts}", row.tobytes(), None
@@ -94,7 +95,7 @@ def test_few_are_looked_at_twice(kind: str) -> None:
 def test_vectors_of_any_length_become_unit_vectors() -> None:
     """A caller's may be long, short or zero; a model's are not copied."""
     long = np.array([[3.0, 4.0], [1e-30, 0.0], [0.0, 0.0], [1e30, 1e30]], np.float32)
-    rows = arrange([VectorRow(bytes([number]), number, "", row.tobytes(), None) for number, row in enumerate(long)], 2).rows
+    rows = arranged_rows([VectorRow(bytes([number] * 16), number, "", row.tobytes(), None) for number, row in enumerate(long)], 2).rows
     assert np.allclose(rows, np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.0], [2**-0.5, 2**-0.5]]))
     unit = matrix("random", 9, np.random.default_rng(2))
     assert np.array_equal(arranged(unit, 1).rows, unit)
@@ -103,9 +104,9 @@ def test_vectors_of_any_length_become_unit_vectors() -> None:
 def test_a_record_scores_the_same_beside_any_other() -> None:
     """S41: that a vector beside it must be brought to length 1 changes no bit of one that need not."""
     nearly = np.array([[0.6 * (1 + 9e-7), 0.8 * (1 + 9e-7)], [3.0, 4.0]], np.float32)
-    rows = [VectorRow(bytes([number]), number, "", row.tobytes(), None) for number, row in enumerate(nearly)]
-    assert np.array_equal(arrange(rows, 2).rows[:1], arrange(rows[:1], 2).rows)
-    assert np.array_equal(arrange(rows, 2).rows[1:], arrange(rows[1:], 2).rows)
+    rows = [VectorRow(bytes([number] * 16), number, "", row.tobytes(), None) for number, row in enumerate(nearly)]
+    assert np.array_equal(arranged_rows(rows, 2).rows[:1], arranged_rows(rows[:1], 2).rows)
+    assert np.array_equal(arranged_rows(rows, 2).rows[1:], arranged_rows(rows[1:], 2).rows)
 
 
 RECORDS = st.dictionaries(
@@ -137,12 +138,12 @@ def test_what_is_added_leaves_alone_what_there_was(added: list[int], parts: int)
         for n, row in enumerate(np.repeat(total, parts, axis=0))
     ]
     ends = [3, *(3 + sum(added[: n + 1]) for n in range(len(added)))]
-    states = [arrange(rows[: 3 * parts], DIM)]
+    states = [arranged_rows(rows[: 3 * parts], DIM)]
     for start, end in pairwise(ends):
-        states.append(rearrange(states[-1], set(), rows[start * parts : end * parts]))
-    other = rearrange(states[0], set(), rows[3 * parts :]) if added else states[0]
+        states.append(rearrange(states[-1], set(), *arrays(rows[start * parts : end * parts])))
+    other = rearrange(states[0], set(), *arrays(rows[3 * parts :])) if added else states[0]
     for state, end in [*zip(states, ends, strict=True), (other, ends[-1])]:
-        plain = arrange(rows[: end * parts], DIM)
+        plain = arranged_rows(rows[: end * parts], DIM)
         assert np.array_equal(state.rows, plain.rows)
         assert (state.starts.tolist(), state.versions.tolist()) == (plain.starts.tolist(), plain.versions.tolist())
         assert (state.records, state.parts) == (plain.records, plain.parts)
@@ -151,7 +152,7 @@ def test_what_is_added_leaves_alone_what_there_was(added: list[int], parts: int)
 @given(st.lists(st.integers(1, 40), unique=True, max_size=30), st.lists(st.integers(0, 45), max_size=30))
 def test_places_of_versions(there: list[int], asked: list[int]) -> None:
     """Each version where it stands, and -1 for what is not there."""
-    vectors = arrange([VectorRow(n.to_bytes(16, "big"), version, "", bytes(4 * DIM), None) for n, version in enumerate(there)], DIM)
+    vectors = arranged_rows([VectorRow(n.to_bytes(16, "big"), version, "", bytes(4 * DIM), None) for n, version in enumerate(there)], DIM)
     found = vectors.places(np.array(asked, np.int64)).tolist()
     assert found == [there.index(version) if version in there else -1 for version in asked]
 
@@ -163,8 +164,8 @@ def test_what_changed_is_put_in_its_place(
     """Records that came, went or changed: the same as arranging all of them anew."""
     fresh = {number: about for number, about in after.items() if number in changed}
     left = {number: about for number, about in before.items() if number not in changed}
-    plain = arrange(rows_of(left | fresh), DIM)
-    made = rearrange(arrange(rows_of(before), DIM), {number.to_bytes(16, "big") for number in changed}, rows_of(fresh))
+    plain = arranged_rows(rows_of(left | fresh), DIM)
+    made = rearrange(arranged_rows(rows_of(before), DIM), {number.to_bytes(16, "big") for number in changed}, *arrays(rows_of(fresh)))
     assert (made.parts, made.records) == (plain.parts, plain.records)
     for name in ("rows", "starts", "versions", "expires"):
         one, other = getattr(made, name), getattr(plain, name)

@@ -146,19 +146,6 @@ class VectorRow(NamedTuple):
     expires_at: int | None
 
 
-class Embedded(NamedTuple):
-    """The records of a selection with their vectors.
-
-    Attributes:
-        rows: what a ``VectorRow`` has, as plain tuples, by record and part; of a record without vectors one, with ``None`` for part and
-            data.
-        linked: whether any record of the store is, or was, indexed together with the text of others.
-    """
-
-    rows: list[tuple[bytes, int, str | None, bytes | None, int | None]]
-    linked: bool
-
-
 class Ingested(NamedTuple):
     """What an import brought: events that were new, and events already here."""
 
@@ -300,13 +287,6 @@ class Backend(LargeReads):
     @abstractmethod
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         """Vectors of a selection made by any of some models, by record and part."""
-
-    @abstractmethod
-    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        """Every record of a selection, as it stands at one version, with its vectors made by any of some models.
-
-        The selection's order and bounds are not looked at, and ``every_version`` is not for it.
-        """
 
     @abstractmethod
     def models(self) -> list[str]:

@@ -43,7 +43,7 @@ class Documents(NamedTuple):
 
 
 class VectorChunk(NamedTuple):
-    """Vectors of documents, those of one document together, documents ascending.
+    """Vectors of documents, those of one document together, documents in any order.
 
     Attributes:
         docs: of each vector.
@@ -54,6 +54,20 @@ class VectorChunk(NamedTuple):
     docs: Integers
     parts: list[str] | None
     data: bytes
+
+
+class Embedded(NamedTuple):
+    """The records of a selection with their vectors.
+
+    Attributes:
+        documents: of all of them, one each.
+        vectors: of those that have any.
+        linked: whether any record of the store is, or was, indexed together with the text of others.
+    """
+
+    documents: Documents
+    vectors: VectorChunk
+    linked: bool
 
 
 class LargeReads(ABC):
@@ -73,12 +87,19 @@ class LargeReads(ABC):
 
     @abstractmethod
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
-        """The vectors of documents made by any of some models, piece by piece.
+        """The vectors of documents made by any of some models, piece by piece, as they lie together in storage.
 
         Args:
             docs: ascending, each once; what has no vector, or is gone by now, is passed over.
             models: whose vectors.
             rows: about how many vectors make a piece. Each is a snapshot of its own, and has all vectors of its documents.
+        """
+
+    @abstractmethod
+    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
+        """Every record of a selection, as it stands at one version, with its vectors made by any of some models.
+
+        The selection's order and bounds are not looked at, and ``every_version`` is not for it.
         """
 
     @abstractmethod

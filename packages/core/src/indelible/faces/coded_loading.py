@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk, places_of
+from indelible.backend.large import Documents, VectorChunk
 from indelible.faces.coded_store import BYTES_BESIDE, CodedStore
 from indelible.faces.coded_vectors import CodedVectors, rows_at_a_time
+from indelible.faces.vector_cache import first_rows, rows_of
 
 if TYPE_CHECKING:
     from indelible.faces.vector_cache import Integers, Mask
@@ -73,7 +74,7 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
     missing = np.fromiter(kept.missing, np.int64, len(kept.missing))
     new = ~is_known & ~np.isin(found.docs, missing)
     fresh = found.only(new)
-    after = len(kept.docs) and len(fresh.docs) and fresh.docs[0] < kept.docs[-1]
+    after = len(kept.docs) and len(fresh.docs) and fresh.docs[0] < kept.docs.max()
     back = kept.alive is not None and not kept.alive[stays].all()
     if store.count != len(kept.docs) or after or back or not np.array_equal(kept.versions[stays], found.versions[is_known]):
         return None
@@ -95,7 +96,7 @@ def refreshed(kept: CodedVectors, changed: set[bytes], selection: Selection) -> 
 
 def _places(kept: CodedVectors, docs: Integers) -> tuple[Integers, Mask]:
     """The places of those of some documents that are there, and which of them are."""
-    at = places_of(kept.docs, docs)
+    at = kept.store.docs.places(kept.docs, docs)
     known = at >= 0
     return at[known], known
 
@@ -116,11 +117,10 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
     there = np.zeros(len(found.docs), bool)
     chunks = backend.vector_chunks(found.docs, models, rows_at_a_time(store.dim))
     for chunk in _ahead(chunks) if len(found.docs) > _AHEAD else chunks:
-        starts = np.flatnonzero(np.diff(chunk.docs, prepend=chunk.docs[0] - 1))
+        starts = first_rows(chunk.docs)
         at = np.searchsorted(found.docs, chunk.docs[starts])
         there[at] = True
-        rows = np.frombuffer(chunk.data, "<f4").astype(np.float32, copy=False).reshape(len(chunk.docs), store.dim)
-        store.append(found.only(at), starts, rows)
+        store.append(found.only(at), starts, rows_of(chunk, store.dim))
     lacking = found.only(~there)
     return dict(zip(lacking.docs.tolist(), map(bytes, lacking.records), strict=True))
 

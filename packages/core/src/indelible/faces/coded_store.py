@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.large import Documents
+from indelible.backend.large import Documents, places_of
 from indelible.base.ids import ID_BYTES
 from indelible.faces.vector_cache import NEVER, unit_rows
 from indelible.search.codes import nearly_unit, quantise
@@ -21,6 +21,8 @@ BLOCK_ROWS = 65_536
 """Rows of a block: what is computed of one stays in a processor's cache, and appending copies nothing."""
 
 
+_UNSORTED = 1024
+"""So many at the end of a column are sorted at each question."""
 BYTES_BESIDE = 56
 """Of a record beside its codes: a scale, an error, and what is known of it."""
 
@@ -75,10 +77,59 @@ class _Room:
 
 
 class Columns(NamedTuple):
-    """Of each record, in the order of documents: these, and the greatest error of its rows."""
+    """Of each record, in the order in which they came: its document with what is known of it, and the greatest error of its rows."""
 
     documents: Documents
     errors: Floats
+
+
+class Lookup:
+    """Finds numbers, each there once and in any order, in a column that is only ever appended to, for whoever sees any length of it."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        # Those of some length sorted, and where they stand; ``None`` where they are sorted there.
+        self._known: tuple[Integers, Integers | None] = np.zeros(0, np.int64), None
+
+    def places(self, column: Integers, values: Integers) -> Integers:
+        """Where values stand in a column; -1 for what is not there."""
+        import numpy as np
+
+        known = self._known
+        if len(column) > len(known[0]) + max(_UNSORTED, len(known[0]) // 8):
+            known = self._known = _sorted(column)
+        found = _found(known, values)
+        done = len(known[0])
+        if done > len(column):
+            # Somebody sees more of it.
+            found[found >= len(column)] = -1
+        elif done < len(column):
+            later = _found(_sorted(column[done:]), values)
+            found = np.where(later >= 0, later + done, found)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        numbers, places = self._known
+        return 0 if places is None else int(numbers.nbytes + places.nbytes)
+
+
+def _sorted(column: Integers) -> tuple[Integers, Integers | None]:
+    import numpy as np
+
+    if (column[1:] > column[:-1]).all():
+        return column, None
+    places = np.argsort(column)
+    return column[places], places
+
+
+def _found(known: tuple[Integers, Integers | None], values: Integers) -> Integers:
+    import numpy as np
+
+    numbers, places = known
+    at = places_of(numbers, values)
+    return at if places is None else np.where(at >= 0, places[at], -1)
 
 
 class CodedStore:
@@ -94,6 +145,8 @@ class CodedStore:
         """How many records it has."""
         self.soonest = NEVER
         """When the first of them expires, or earlier."""
+        self.docs = Lookup()
+        self.versions = Lookup()
         self._rooms: list[_Room] = []
         self._columns = _columns(0)
 
@@ -109,13 +162,14 @@ class CodedStore:
         """What is written to; room for more takes no memory yet."""
         rooms = sum(room.block().nbytes for room in self._rooms)
         documents, errors = self.columns()
-        return int(rooms + errors.nbytes + sum(column.nbytes for column in documents))
+        lookups = self.docs.nbytes + self.versions.nbytes
+        return int(rooms + errors.nbytes + sum(column.nbytes for column in documents) + lookups)
 
     def append(self, found: Documents, starts: Integers, rows: Matrix) -> None:
         """Add records behind those that are there.
 
         Args:
-            found: of each record its document, ascending, and what is known of it.
+            found: of each record its document, in any order, and what is known of it.
             starts: for each record its first row.
             rows: of float32, those of a record together.
         """

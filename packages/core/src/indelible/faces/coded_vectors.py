@@ -8,14 +8,14 @@ the answers are the same to the last bit.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.backend.interface import Backend, VectorRow
-from indelible.backend.large import VectorChunk, places_of
+from indelible.backend.interface import Backend
+from indelible.backend.large import VectorChunk
 from indelible.faces.coded_store import Block, CodedStore
-from indelible.faces.vector_cache import DECIMALS, arrange, exact_cosines, unit_rows
+from indelible.faces.vector_cache import DECIMALS, best_of_each, exact_cosines, first_rows, in_order, rows_of, unit_rows
 from indelible.search.codes import CodedQuery
 from indelible.search.floor import Floor, greatest
 
@@ -73,7 +73,7 @@ class CodedVectors:
     Attributes:
         store: where they lie, with those that came later.
         blocks: those that are seen here.
-        docs: the document of each record, ascending.
+        docs: the document of each record, in the order in which they were read.
         versions, expires: of each record; ``expires`` is UTC milliseconds, far away for never.
         records: the id of each, a row of bytes.
         errors: of each record the greatest of its rows' errors.
@@ -155,14 +155,7 @@ class CodedVectors:
 
     def places(self, versions: Integers) -> Integers:
         """Where records in some versions stand among all; -1 for what has no vector here."""
-        import numpy as np
-
-        if not len(self.versions):
-            return np.full(len(versions), -1)
-        # Documents ascend, and most bear the number of their version.
-        order = None if (self.versions[1:] > self.versions[:-1]).all() else np.argsort(self.versions)
-        at = places_of(self.versions if order is None else self.versions[order], versions)
-        found = at if order is None else np.where(at >= 0, order[at], -1)
+        found = self.store.versions.places(self.versions, versions)
         if self.alive is not None:
             found[(found >= 0) & ~self.alive[found]] = -1
         return found
@@ -268,7 +261,7 @@ class CodedVectors:
         import numpy as np
 
         cosines, parts, there = np.full(len(places), -1.0), np.zeros(len(places), np.int64), np.zeros(len(places), bool)
-        order = np.argsort(places, kind="stable")
+        order = np.argsort(self.docs[places])
         docs = self.docs[places[order]]
         for chunk in self.backend.vector_chunks(docs, self.models, rows_at_a_time(self.store.dim)):
             of_docs, best, names = self._best(query, chunk)
@@ -280,12 +273,18 @@ class CodedVectors:
         """Documents, the cosine of the best part of each, and the number of its name."""
         import numpy as np
 
-        if chunk.parts is None and not (np.diff(chunk.docs) == 0).any():
-            rows = np.frombuffer(chunk.data, "<f4").astype(np.float32, copy=False).reshape(len(chunk.docs), self.store.dim)
-            return chunk.docs, exact_cosines(unit_rows(rows), query), np.zeros(len(rows), np.int64)
-        vectors = arrange(list(vector_rows(chunk)), self.store.dim)
-        cosines, best = vectors.cosines(query, np.arange(len(vectors.versions)))
-        return vectors.versions, cosines, np.array([self.parts.number(vectors.parts[row]) for row in best.tolist()], np.int64)
+        cosines = exact_cosines(unit_rows(rows_of(chunk, self.store.dim)), query)
+        docs, rows = chunk.docs, np.arange(len(cosines))
+        if len(first_rows(docs)) < len(docs):
+            order = in_order(docs, chunk.parts)
+            rows = rows if order is None else order
+            starts = first_rows(docs[rows])
+            docs = docs[rows][starts]
+            cosines, best = best_of_each(cosines[rows], starts)
+            rows = rows[best]
+        if chunk.parts is None:
+            return docs, cosines, np.zeros(len(docs), np.int64)
+        return docs, cosines, np.array([self.parts.number(chunk.parts[row]) for row in rows.tolist()], np.int64)
 
 
 def _scores(block: Block, asked: CodedQuery) -> Floats:
@@ -299,12 +298,3 @@ def _scores(block: Block, asked: CodedQuery) -> Floats:
 def rows_at_a_time(dim: int) -> int:
     """How many vectors are read at a time."""
     return max(16, min(_CLOSER, READ_BYTES // (4 * dim)))
-
-
-def vector_rows(chunk: VectorChunk) -> Iterator[VectorRow]:
-    """A chunk as rows, sorted by document and part; the document's number stands for record and version."""
-    size = len(chunk.data) // max(1, len(chunk.docs))
-    docs = chunk.docs.tolist()
-    parts: Sequence[str] = [""] * len(docs) if chunk.parts is None else chunk.parts
-    for row in sorted(range(len(docs)), key=lambda row: (docs[row], parts[row])):
-        yield VectorRow(str(docs[row]).encode(), docs[row], parts[row], chunk.data[row * size : (row + 1) * size], None)

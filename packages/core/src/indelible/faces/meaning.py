@@ -98,7 +98,8 @@ class SemanticChannel:
         for attempt in range(_ATTEMPTS):
             models = self._indexing.models(namespace, space, mark)
             if narrow:
-                vectors = arrange(self._backend.vectors(selection, models), space.dim)
+                found = self._backend.embedded(selection, models)
+                vectors = arrange(found.documents, found.vectors, space.dim)
             else:
                 kept = cache.fresh(selection, models, space.dim, mark)
                 if kept is not None and not (may_make and kept.is_due):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from indelible.backend.interface import Backend, Embedded, Mark, Selection
+from indelible.backend.interface import Backend, Mark, Selection
+from indelible.backend.large import Documents, Embedded, VectorChunk
+from indelible.base.ids import ID_BYTES
 from indelible.faces.slice_cache import Key, SliceCache
 from indelible.search.products import product
 
@@ -16,14 +18,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from indelible.backend.large import Bytes
+
     Matrix = npt.NDArray[np.float32]
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
 Item = TypeVar("Item")
-Vector = tuple[bytes, int, str | None, bytes | None, int | None]
-"""A ``VectorRow``, or what a backend's ``embedded`` says of a record that has one."""
 DECIMALS = 6
 """Of a cosine."""
 MAX_BYTES = 256 << 20
@@ -173,12 +175,8 @@ class Vectors:
         counts = (ends - self.starts)[chosen]
         firsts = np.cumsum(counts) - counts
         rows = np.arange(counts.sum()) + np.repeat(self.starts[chosen] - firsts, counts)
-        cosines = exact_cosines(self.rows[rows], query)
-        best = np.maximum.reduceat(cosines, firsts)
-        owner = np.repeat(np.arange(len(chosen)), counts)
-        at_best = np.flatnonzero(cosines == best[owner])
-        _, first = np.unique(owner[at_best], return_index=True)
-        return best, rows[at_best[first]]
+        best, at = best_of_each(exact_cosines(self.rows[rows], query), firsts)
+        return best, rows[at]
 
     def _possible(self, query: Matrix, chosen: Integers | None, most: int) -> Integers:
         """Those of some records, or of all, that may be among the nearest: what lies further below the last that is wanted than both may be
@@ -220,43 +218,103 @@ def unit_rows(rows: Matrix) -> Matrix:
     return rows
 
 
-def arrange(found: Sequence[Vector], dim: int) -> Vectors:
-    """Rows of vectors, sorted by record and part, as arrays."""
+def rows_of(found: VectorChunk, dim: int) -> Matrix:
+    """Vectors as they are stored, a row each."""
     import numpy as np
 
-    # A column at a time: a slice has a thousand rows, and Python's steps for each would take longer than reading them.
-    columns: Iterable[Any] = zip(*found, strict=True) if found else ((),) * 5
-    records, versions, parts, data, expires = columns
-    rows = unit_rows(np.frombuffer(b"".join(data), dtype="<f4").astype(np.float32, copy=False).reshape(len(found), dim))
-    starts = np.arange(len(records))
-    if len(set(records)) != len(records):
-        starts = np.array([index for index in range(len(records)) if not index or records[index] != records[index - 1]], np.int64)
-        records, versions, expires = ([column[index] for index in starts.tolist()] for column in (records, versions, expires))
+    return np.frombuffer(found.data, "<f4").astype(np.float32, copy=False).reshape(len(found.docs), dim)
+
+
+def in_order(owners: Integers, parts: Sequence[str] | None) -> Integers | None:
+    """The order of rows by their owner and part; ``None`` if they are in it."""
+    import numpy as np
+
+    if (owners[1:] > owners[:-1]).all():
+        return None
+    if parts is None:
+        return np.argsort(owners, kind="stable")
+    rank = {part: number for number, part in enumerate(sorted(set(parts)))}
+    order: Integers = np.lexsort((np.array([rank[part] for part in parts]), owners))
+    return order
+
+
+def first_rows(owners: Integers) -> Integers:
+    """Where each owner's rows begin, given the owner of each row; those of one stand together."""
+    import numpy as np
+
+    return np.flatnonzero(np.append(True, owners[1:] != owners[:-1])) if len(owners) else np.zeros(0, np.int64)
+
+
+def best_of_each(cosines: Floats, starts: Integers) -> tuple[Floats, Integers]:
+    """Of each owner's rows the greatest cosine, and the first row that has it."""
+    import numpy as np
+
+    best = np.maximum.reduceat(cosines, starts)
+    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(cosines))))
+    at_best = np.flatnonzero(cosines == best[owner])
+    _, first = np.unique(owner[at_best], return_index=True)
+    return best, at_best[first]
+
+
+def _by_record(records: Bytes) -> Integers:
+    """The order of ids."""
+    import numpy as np
+
+    # Numbers of 64 bits are many times faster to sort than bytes.
+    high, low = np.ascontiguousarray(records).view(">u8").astype(np.uint64).T
+    order: Integers = np.lexsort((low, high))
+    return order
+
+
+def arrange(documents: Documents, found: VectorChunk, dim: int) -> Vectors:
+    """Vectors by record and part.
+
+    Args:
+        documents: of each record one; those without vectors are passed over.
+        found: vectors of these and of no others.
+        dim: of the vectors.
+    """
+    import numpy as np
+
+    by_record = _by_record(documents.records)
+    rank = np.empty(len(by_record), np.int64)
+    rank[by_record] = np.arange(len(by_record))
+    owners = rank[np.searchsorted(documents.docs, found.docs)]
+    rows, parts = rows_of(found, dim), [""] * len(owners) if found.parts is None else found.parts
+    order = in_order(owners, found.parts)
+    if order is not None:
+        # Storage keeps those together that were written together.
+        owners, rows = owners[order], rows[order]
+        parts = parts if found.parts is None else [parts[row] for row in order.tolist()]
+    starts = first_rows(owners)
+    there = documents.only(by_record[owners[starts]])
+    ids = there.records.tobytes()
     return Vectors(
-        rows=rows,
+        rows=unit_rows(rows),
         starts=starts,
-        parts=list(parts),
-        records=list(records),
-        versions=np.array(versions, np.int64),
-        expires=np.array([NEVER if moment is None else moment for moment in expires], np.int64),
+        parts=parts,
+        records=[ids[at : at + ID_BYTES] for at in range(0, len(ids), ID_BYTES)],
+        versions=there.versions,
+        expires=there.expires,
     )
 
 
-def rearrange(kept: Vectors, changed: set[bytes], fresh: Sequence[Vector]) -> Vectors:
+def rearrange(kept: Vectors, changed: set[bytes], documents: Documents, fresh: VectorChunk) -> Vectors:
     """What ``arrange`` would make of the rows of a slice, given how they were before some records changed.
 
     Args:
         kept: how they were.
         changed: records whose rows are no longer true.
-        fresh: the rows of those that have any now, sorted by record and part.
+        documents: of those that there are now.
+        fresh: the vectors of these.
     """
     import numpy as np
 
     places = ((bisect_left(kept.records, record), record) for record in changed)
     gone = [place for place, record in places if place < len(kept.records) and kept.records[place] == record]
-    if not gone and not fresh:
+    if not gone and not len(fresh.docs):
         return kept
-    new = arrange(fresh, kept.rows.shape[1])
+    new = arrange(documents, fresh, kept.rows.shape[1])
     if not gone and (not kept.records or kept.records[-1] < new.records[0]):
         return _continued(kept, new)
     stays = np.ones(len(kept.records), bool)
@@ -337,18 +395,17 @@ class VectorCache(SliceCache[Vectors]):
     def _read(self, selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
         dim, *models = made_for
         found = self._backend.embedded(selection, models)
-        rows, lacking = _parted(found)
-        vectors = arrange(rows, dim)
-        vectors.lacking, vectors.unchecked = lacking, found.linked
+        vectors = arrange(found.documents, found.vectors, dim)
+        vectors.lacking, vectors.unchecked = _lacking(found), found.linked
         return vectors
 
     def _refresh(self, kept: Vectors, changed: set[bytes], selection: Selection, made_for: tuple[Any, ...]) -> Vectors:
         _, *models = made_for
-        rows, lacking = _parted(self._backend.embedded(selection, models))
-        vectors = rearrange(kept, changed, rows)
+        found = self._backend.embedded(selection, models)
+        vectors = rearrange(kept, changed, found.documents, found.vectors)
         # Vectors of a context go missing only together with a new epoch, and then everything is read anew.
         vectors.unchecked = kept.unchecked
-        vectors.lacking = (*(record for record in kept.lacking if record not in changed), *lacking)
+        vectors.lacking = (*(record for record in kept.lacking if record not in changed), *_lacking(found))
         return vectors
 
     def _nbytes(self, kept: Vectors) -> int:
@@ -359,7 +416,12 @@ def _key(selection: Selection, dim: int) -> Key:
     return (selection.namespace, selection.prefix, selection.scope, selection.version, dim)
 
 
-def _parted(found: Embedded) -> tuple[list[Vector], tuple[bytes, ...]]:
-    """The rows with vectors, and the records that have none."""
-    lacking = tuple([row[0] for row in found.rows if row[3] is None])
-    return ([row for row in found.rows if row[3] is not None] if lacking else found.rows), lacking
+def _lacking(found: Embedded) -> tuple[bytes, ...]:
+    """The records that have no vectors."""
+    import numpy as np
+
+    documents, docs = found.documents, found.vectors.docs
+    if len(docs) == len(documents.docs) and found.vectors.parts is None and len(first_rows(docs)) == len(docs):
+        return ()
+    without = ~np.isin(documents.docs, docs)
+    return tuple(map(bytes, documents.records[without]))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from indelible.backend.interface import (
     CacheEntry,
     ContextRead,
-    Embedded,
     Indexer,
     Ingested,
     Mark,
@@ -25,7 +24,7 @@ from indelible.backend.interface import (
     Selection,
     VectorRow,
 )
-from indelible.backend.large import Documents, VectorChunk
+from indelible.backend.large import Documents, Embedded, VectorChunk
 from indelible.base.canonical import loads
 from indelible.base.clock import Clock, SystemClock
 from indelible.base.draft import CONTEXT_PART, Draft, Head, PartVector, Planned, Written
@@ -196,26 +195,26 @@ class ReferenceBackend(ReferenceWords):
         )
 
     def vector_chunks(self, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
+        # Neither in the order in which they are asked for nor in any other that somebody could rely on.
+        for start in range(0, len(docs), max(1, rows)):
+            chunk = self._chunk(docs[start : start + max(1, rows)], models)
+            if len(chunk.docs):
+                yield chunk
+
+    def _chunk(self, docs: Integers, models: Sequence[str]) -> VectorChunk:
         import numpy as np
 
-        for doc in docs.tolist():
-            vectors = [vector for vector in self.stored_vectors(doc) if vector.model in models]
-            if vectors:
-                data = b"".join(vector.data for vector in vectors)
-                yield VectorChunk(np.full(len(vectors), doc, np.int64), [vector.part for vector in vectors], data)
+        found = [(doc, vector) for doc in sorted(docs.tolist(), key=str) for vector in self.stored_vectors(doc) if vector.model in models]
+        parts = [vector.part for _, vector in found]
+        numbers = np.array([doc for doc, _ in found], np.int64)
+        return VectorChunk(numbers, parts if any(parts) else None, b"".join(vector.data for _, vector in found))
 
     def linked(self) -> list[bytes]:
         return sorted({event.record for event in self.events() if neighbours(event)})
 
     def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        found: list[tuple[bytes, int, str | None, bytes | None, int | None]] = []
-        for row in self.select(selection):
-            record, version, expires_at = row.standing.record, row.standing.version, row.standing.expires_at
-            vectors = [vector for vector in self.stored_vectors(row.doc) if vector.model in models]
-            found += [(record, version, vector.part, vector.data, expires_at) for vector in vectors]
-            if not vectors:
-                found.append((record, version, None, None, expires_at))
-        return Embedded(sorted(found, key=lambda row: (row[0], row[2] or "")), any(neighbours(event) for event in self.events()))
+        documents = self.documents(selection)
+        return Embedded(documents, self._chunk(documents.docs, models), any(neighbours(event) for event in self.events()))
 
     def models(self) -> list[str]:
         with self._open() as medium:

@@ -26,7 +26,7 @@ from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.reading import SqliteReads
 from indelible.backend.sqlite.replay import rebuild_views
 from indelible.backend.sqlite.schema import prepare, queries
-from indelible.backend.sqlite.selection import OF_DOCUMENT, state_conditions
+from indelible.backend.sqlite.selection import OF_DOCUMENT, OF_MODELS, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, Transaction, namespace_text
 from indelible.backend.sqlite.upkeep import (
     Verification,
@@ -220,12 +220,13 @@ class SqliteBackend(SqliteReads):
 
     def drop_vectors(self, selection: Selection, models: Sequence[str]) -> None:
         where = state_conditions(selection)
-        sql = (
-            f"DELETE FROM vector WHERE id IN (SELECT v.id FROM state s JOIN vector v ON {OF_DOCUMENT} WHERE {where.sql}) AND model IN "
-            "(SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
-        )
+        names = json.dumps(list(models))
+        waiting = f"SELECT v.id FROM state s JOIN vector v ON {OF_DOCUMENT} WHERE {where.sql} AND {OF_MODELS}"
+        packed = f"SELECT k.doc FROM state s JOIN packed k ON k.doc = s.doc JOIN pack v ON v.id = k.pack WHERE {where.sql} AND {OF_MODELS}"
         with self._connections.write() as connection:
-            connection.execute(sql, (*where.values, json.dumps(list(models))))
+            docs = {row[0] for row in connection.execute(packed, (*where.values, names)).fetchall()}
+            self._transaction(connection).documents.packs.take_out(docs)
+            connection.execute(f"DELETE FROM vector WHERE id IN ({waiting})", (*where.values, names))
             connection.execute(queries()["raise_epoch"])
 
     def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
@@ -289,6 +290,8 @@ class SqliteBackend(SqliteReads):
             connection.execute(queries()["set_meta"], (NORMALISER, self._indexer.version))
 
     def vacuum(self) -> Vacuumed:
+        with self._connections.write() as connection:
+            self._transaction(connection).documents.packs.pack_everything()
         return vacuum(self._connections)
 
     def backup(self, target: str) -> Report:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from indelible.backend.interface import ContextRead, Indexer
+from indelible.backend.sqlite.packs import Packs
 from indelible.backend.sqlite.postings import Postings
 from indelible.backend.sqlite.schema import queries
 from indelible.base.canonical import loads
@@ -45,6 +46,7 @@ class Documents:
         self._sql = queries()
         self.stem = indexer.stem
         self.postings = Postings(connection, indexer.stem)
+        self.packs = Packs(connection)
         # Documents of rows that are being made anew, by version and beginning.
         self._known: dict[tuple[int, int], int] = {}
         # Whether any record here is indexed with others' text; None: not looked up yet. Most stores have none, and every write asks.
@@ -110,22 +112,18 @@ class Documents:
             self.postings.remove(doc, row[0])
             self._connection.execute(self._sql["drop_keyword"], (doc,))
 
-    def copy_vectors(self, source: int, doc: int) -> None:
-        """Give a document the vectors of another."""
-        rows = self._connection.execute(self._sql["vectors_of"], (source,)).fetchall()
-        self._connection.executemany(self._sql["set_vector"], [(doc, *row) for row in rows])
-
     def drop(self, doc: int) -> None:
         """Remove a document and its vectors."""
         self.unindex(doc)
-        self._connection.execute(self._sql["drop_vectors"], (doc,))
+        self.packs.remove([doc])
 
     def drop_record(self, record: bytes) -> None:
         """Remove every document of a record, and its part in others'."""
         docs = {row[0] for row in self._connection.execute(self._sql["docs_of_record"], (record,))}
         docs |= {row[0] for row in self._connection.execute(self._sql["event_versions"], (record,))}
         for doc in docs:
-            self.drop(doc)
+            self.unindex(doc)
+        self.packs.remove(docs)
         self._connection.execute(self._sql["drop_neighbours"], (record, record))
 
     # Context
@@ -211,9 +209,9 @@ class Documents:
         self.unindex(doc)
         self.index(doc, row.record, row.slice, body, start)
         if is_new:
-            self.copy_vectors(version, doc)
+            self.packs.copy(version, doc)
         if is_new or purged:
-            self._connection.execute(self._sql["drop_context_vectors"], (doc, CONTEXT_PART + "*"))
+            self.packs.remove_parts(doc, CONTEXT_PART)
 
     def _changes(self, body: str, rows: Sequence[_Row]) -> list[int]:
         """Versions at which a neighbour changed while these rows held."""

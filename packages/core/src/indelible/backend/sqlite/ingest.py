@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from indelible.backend.interface import Ingested
 from indelible.backend.sqlite.documents import CONTEXT_PART
+from indelible.backend.sqlite.packs import stored_vectors
 from indelible.backend.sqlite.replay import reproject
 from indelible.backend.sqlite.schema import queries
 from indelible.backend.sqlite.transaction import Transaction
@@ -50,6 +51,7 @@ class Ingestion:
             # An old event may have changed records that it does not name, and vectors may have come for old ones; caches must start over.
             self._connection.execute(queries()["raise_epoch"])
         self._index_retries(new)
+        self._pack_vectors()
         self._transaction.documents.postings.pack(txn)
         return Ingested(len(new), known)
 
@@ -141,6 +143,11 @@ class Ingestion:
                 slice_id = self._transaction.slice_id(tuple(fields.get("namespace", ())), scope)
                 self._connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, event.record))
 
+    def _pack_vectors(self) -> None:
+        rows = (self._connection.execute(queries()["slices_of_record"], (record,)).fetchall() for record in self._affected)
+        for slice_id in {row[0] for some in rows for row in some}:
+            self._transaction.documents.packs.pack(slice_id)
+
     def _add_vectors(self, vectors: Iterable[tuple[bytes, int, PartVector]]) -> bool:
         """Keep the vectors of events that are here; says whether those of events that were here before are others now."""
         revised = False
@@ -152,7 +159,7 @@ class Ingestion:
             elsewhere = vector.part.startswith(CONTEXT_PART) and not self._was_empty
             if body is not None and not (elsewhere and '"context":' in body[0]):
                 if row[0] < self._first:
-                    if vector in self._connection.execute(queries()["stored_vectors"], (row[0],)).fetchall():
+                    if vector in stored_vectors(self._connection, row[0]):
                         continue
                     revised = True
                 self._transaction.add_vectors([(row[0], vector)])

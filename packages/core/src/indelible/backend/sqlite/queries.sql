@@ -48,6 +48,9 @@ SELECT namespace, agent_id, user_id, org_id, workspace_id FROM slice WHERE id = 
 -- name: drop_empty_slices
 DELETE FROM slice WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM state WHERE state.slice = slice.id)
 
+-- name: drop_unused_slices
+DELETE FROM slice WHERE NOT EXISTS (SELECT 1 FROM state WHERE state.slice = slice.id)
+
 -- name: current
 SELECT record, live_from, live_to, version, doc, slice, key, parent, visible, created, updated, expires_at
 FROM state WHERE record = ? ORDER BY live_from DESC LIMIT 1
@@ -227,6 +230,67 @@ SELECT 1 FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 LI
 -- name: vectors_of
 SELECT part, model, data FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575
 
+-- name: add_pack
+INSERT INTO pack(slice, model, docs, parts, data) VALUES (?, ?, ?, ?, ?)
+
+-- name: set_pack
+UPDATE pack SET docs = ?, parts = ?, data = ? WHERE id = ?
+
+-- name: move_pack
+UPDATE pack SET slice = ? WHERE id = ?
+
+-- name: drop_pack
+DELETE FROM pack WHERE id = ?
+
+-- name: pack
+SELECT model, docs, parts, data FROM pack WHERE id = ?
+
+-- name: packs
+SELECT model, docs, parts, data FROM pack
+WHERE id IN (SELECT value FROM json_each(?)) AND model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))
+
+-- name: last_pack
+SELECT docs FROM pack WHERE slice = ? ORDER BY id DESC LIMIT 1
+
+-- name: all_packs
+SELECT id, slice, docs FROM pack ORDER BY id
+
+-- name: measured_packs
+SELECT id, slice, docs, parts, length(data) FROM pack ORDER BY id
+
+-- name: add_packed
+INSERT INTO packed(doc, pack) VALUES (?, ?)
+
+-- name: drop_packed
+DELETE FROM packed WHERE doc = ?
+
+-- name: clear_packed
+DELETE FROM packed
+
+-- name: packs_of_documents
+SELECT k.doc, k.pack, p.model FROM json_each(?) j CROSS JOIN packed k ON k.doc = j.value CROSS JOIN pack p ON p.id = k.pack
+
+-- name: pack_of_document
+SELECT p.model, p.docs, p.parts, p.data FROM packed k JOIN pack p ON p.id = k.pack WHERE k.doc = ?
+
+-- name: unpacked_documents
+SELECT s.doc FROM state s WHERE s.slice = ? AND s.live_to = 9223372036854775807 AND s.visible = 1 AND s.live_from >= ?
+  AND NOT EXISTS (SELECT 1 FROM packed k WHERE k.doc = s.doc) ORDER BY s.live_from DESC LIMIT ?
+
+-- name: vectors_of_documents
+SELECT j.value, v.part, v.model, v.data
+FROM json_each(?) j CROSS JOIN vector v ON v.id BETWEEN j.value * 1048576 AND j.value * 1048576 + 1048575
+
+-- name: doubled_vectors
+SELECT DISTINCT v.id >> 20, v.model FROM vector v JOIN packed k ON k.doc = v.id >> 20 JOIN pack p ON p.id = k.pack AND p.model = v.model
+
+-- name: all_slices
+SELECT id FROM slice ORDER BY id
+
+-- name: slice_of_document
+SELECT s.slice FROM event e JOIN state s ON s.record = e.record WHERE e.version = ?1
+UNION SELECT slice FROM state WHERE doc = ?1 AND doc < 0
+
 -- name: votes
 SELECT e.record, p.body FROM event e JOIN payload p ON p.version = e.version
 WHERE e.record IN (SELECT raw_id(value) FROM json_each(?)) AND e.op = 'vote' AND e.version <= ? ORDER BY e.version
@@ -255,10 +319,12 @@ FROM state WHERE live_to = 9223372036854775807
 SELECT count(DISTINCT record) FROM event WHERE op = 'purge'
 
 -- name: models
-SELECT m.name, count(*) FROM vector v JOIN model m ON m.id = v.model GROUP BY m.name ORDER BY m.name
+SELECT m.name, sum(number) FROM (
+  SELECT model, count(*) AS number FROM vector GROUP BY model UNION ALL SELECT model, sum(length(docs)) / 8 FROM pack GROUP BY model
+) JOIN model m ON m.id = model GROUP BY m.name ORDER BY m.name
 
--- name: stored_vectors
-SELECT v.part, m.name, v.data FROM vector v JOIN model m ON m.id = v.model WHERE v.id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 ORDER BY m.name, v.part
+-- name: model_names
+SELECT id, name FROM model WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: neighbour_body
 SELECT p.body FROM state s JOIN payload p ON p.version = s.version
@@ -298,7 +364,7 @@ SELECT version, live_from, doc FROM state WHERE record = ? AND doc < 0
 -- name: document_in_use
 SELECT 1 FROM state WHERE doc = ? LIMIT 1
 
--- name: drop_context_vectors
+-- name: drop_parts
 DELETE FROM vector WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 AND part GLOB ?2
 
 -- name: current_document

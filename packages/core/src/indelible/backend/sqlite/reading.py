@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Sequence
 from functools import cache
 from operator import itemgetter
@@ -14,7 +15,6 @@ from indelible.backend.interface import (
     Corpus,
     CountedRecords,
     Document,
-    Embedded,
     Found,
     Mark,
     Occurrences,
@@ -25,10 +25,11 @@ from indelible.backend.interface import (
 )
 from indelible.backend.sqlite.keyword import count_in, find_candidates, occurrences, resolve
 from indelible.backend.sqlite.large import SqliteLargeReads
+from indelible.backend.sqlite.packs import packed_vectors, stored_vectors
 from indelible.backend.sqlite.postings import Waiting
 from indelible.backend.sqlite.pragmas import PRAGMAS
 from indelible.backend.sqlite.schema import SCHEMA_VERSION, queries
-from indelible.backend.sqlite.selection import OF_DOCUMENT, STATE_COLUMNS, ordering, paging, state_conditions
+from indelible.backend.sqlite.selection import OF_DOCUMENT, OF_MODELS, STATE_COLUMNS, ordering, paging, state_conditions
 from indelible.backend.sqlite.transaction import SliceNames, find_slice, namespace_labels, namespace_text, standing_of
 from indelible.backend.sqlite.upkeep import read_events, size_on_disk
 from indelible.base.clock import Clock
@@ -38,10 +39,16 @@ from indelible.base.record import Namespace, Scope
 from indelible.base.standing import FOREVER
 
 _BY_RECORD_AND_PART = itemgetter(0, 2)
-_OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
-_NO_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {_OF_MODELS})"
-_IS_OF_CONTEXT = f"v.part >= '{CONTEXT_PART}' AND v.part < '{CONTEXT_PART[:-1]}{chr(ord(CONTEXT_PART[-1]) + 1)}'"
-_NO_CONTEXT_VECTOR = f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {_IS_OF_CONTEXT} AND {_OF_MODELS})"
+_OF_CONTEXT = f"BETWEEN '{CONTEXT_PART}' AND '{CONTEXT_PART}{chr(sys.maxunicode)}'"
+_NO_VECTOR = (
+    f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND {OF_MODELS}) "
+    f"AND NOT EXISTS (SELECT 1 FROM packed k JOIN pack v ON v.id = k.pack WHERE k.doc = s.doc AND {OF_MODELS})"
+)
+_NO_CONTEXT_VECTOR = (
+    f"NOT EXISTS (SELECT 1 FROM vector v WHERE {OF_DOCUMENT} AND v.part {_OF_CONTEXT} AND {OF_MODELS}) "
+    "AND NOT EXISTS (SELECT 1 FROM packed k JOIN pack v ON v.id = k.pack JOIN json_each(v.parts) j WHERE k.doc = s.doc "
+    f"AND j.value {_OF_CONTEXT} AND hex(substr(v.docs, 8 * j.key + 1, 8)) = printf('%016X', s.doc) AND {OF_MODELS})"
+)
 _HAS_NEIGHBOURS = "EXISTS (SELECT 1 FROM neighbour n WHERE n.dependent = s.record)"
 
 
@@ -174,17 +181,17 @@ class SqliteReads(SqliteLargeReads):
         where = state_conditions(selection)
         names = json.dumps(list(models))
         if context:
-            where.add(f"({_NO_VECTOR} OR ({_HAS_NEIGHBOURS} AND {_NO_CONTEXT_VECTOR} AND instr(p.body, '\"context\":')))", names, names)
+            where.add(f"({_NO_VECTOR} OR ({_HAS_NEIGHBOURS} AND {_NO_CONTEXT_VECTOR} AND instr(p.body, '\"context\":')))", *(names,) * 4)
         else:
-            where.add(_NO_VECTOR, names)
+            where.add(_NO_VECTOR, names, names)
         sql = f"SELECT {STATE_COLUMNS}, p.body FROM state s JOIN payload p ON p.version = s.version WHERE {where.sql} ORDER BY s.version"
         with self._connections.read() as connection:
             rows = connection.execute(sql, where.values).fetchall()
             return [Row(standing_of(connection, self._names, row), row[12], row[4]) for row in rows]
 
     def stored_vectors(self, doc: int) -> list[PartVector]:
-        with self._connections.read(snapshot=False) as connection:
-            return [PartVector(*row) for row in connection.execute(queries()["stored_vectors"], (doc,)).fetchall()]
+        with self._connections.read() as connection:
+            return stored_vectors(connection, doc)
 
     def dependents(self, records: Sequence[bytes]) -> list[Row]:
         ids = json.dumps([record.hex() for record in records])
@@ -195,28 +202,23 @@ class SqliteReads(SqliteLargeReads):
     def vectors(self, selection: Selection, models: Sequence[str]) -> list[VectorRow]:
         where = state_conditions(selection)
         join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = (
+        names = json.dumps(list(models))
+        waiting = (
             f"SELECT s.record, s.version, v.part, v.data, s.expires_at FROM state s JOIN vector v ON {OF_DOCUMENT} {join} "
-            f"WHERE {where.sql} AND {_OF_MODELS}"
+            f"WHERE {where.sql} AND {OF_MODELS}"
         )
-        with self._connections.read(snapshot=False) as connection:
-            rows = connection.execute(sql, (*where.values, json.dumps(list(models)))).fetchall()
-        # Not by SQLite: for the sake of the order it would go through every record there is.
-        rows.sort(key=_BY_RECORD_AND_PART)
-        return [VectorRow(*row) for row in rows]
-
-    def embedded(self, selection: Selection, models: Sequence[str]) -> Embedded:
-        where = state_conditions(selection)
-        join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-        sql = (
-            "SELECT s.record, s.version, v.part, v.data, s.expires_at "
-            f"FROM state s LEFT JOIN vector v ON {OF_DOCUMENT} AND {_OF_MODELS} {join} WHERE {where.sql}"
+        packed = (
+            f"SELECT s.record, s.version, s.doc, s.expires_at, k.pack FROM state s JOIN packed k ON k.doc = s.doc {join} WHERE {where.sql}"
         )
         with self._connections.read() as connection:
-            rows = connection.execute(sql, (json.dumps(list(models)), *where.values)).fetchall()
-            # Here and not there, where every vector would be copied once more: most come in order, and a record has one version.
-            rows.sort()
-            return Embedded(rows, connection.execute(queries()["has_neighbours"]).fetchone() is not None)
+            rows = [VectorRow(*row) for row in connection.execute(waiting, (*where.values, names)).fetchall()]
+            found = connection.execute(packed, where.values).fetchall()
+            vectors = packed_vectors(connection, {row[4] for row in found}, names) if found else {}
+        for record, version, doc, expires, _ in found:
+            rows += [VectorRow(record, version, part, data, expires) for part, data in vectors.get(doc, ())]
+        # Not by SQLite: for the sake of the order it would go through every record there is.
+        rows.sort(key=_BY_RECORD_AND_PART)
+        return rows
 
     def votes(self, records: Sequence[bytes], *, version: int | None = None) -> dict[bytes, list[str]]:
         found: dict[bytes, list[str]] = {}

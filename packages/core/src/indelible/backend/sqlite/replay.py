@@ -123,7 +123,8 @@ def rebuild_views(transaction: Transaction) -> None:
     pending = list(groups(connection))
     transaction.documents.keep_numbers()
     transaction.documents.postings.clear()
-    for table in ("keyword", "state", "retry", "slice", "neighbour"):
+    # Those slices stay that still are some, with their numbers: packs of vectors lie under them.
+    for table in ("keyword", "state", "retry", "neighbour"):
         connection.execute(f"DELETE FROM {table}")
     transaction.forget_names()
     for events in pending:
@@ -140,4 +141,7 @@ def rebuild_views(transaction: Transaction) -> None:
             slice_id = transaction.slice_id(tuple(fields.get("namespace", ())), Scope(*(fields.get(name) for name in Scope._fields)))
             connection.execute(queries()["add_retry"], (slice_id, fields["idempotency_key"], version, record))
     transaction.documents.postings.pack((connection.execute(queries()["newest"]).fetchone() or (0, 0))[0])
+    connection.execute(queries()["drop_unused_slices"])
+    transaction.forget_names()
+    transaction.documents.packs.join_anew()
     connection.execute(queries()["raise_epoch"])

@@ -14,9 +14,10 @@ from indelible.backend.sqlite.failures import translated
 from indelible.errors import SchemaMismatch, StoreUnavailable
 
 APPLICATION_ID = 0x696E6465  # "inde"
-MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql", "0004_retries.sql", "0005_postings.sql")
+MIGRATIONS = ("0001_log.sql", "0002_projections.sql", "0003_keyword.sql", "0004_retries.sql", "0005_postings.sql", "0006_packs.sql")
 SCHEMA_VERSION = len(MIGRATIONS)
-_PACKED_SINCE = 5
+_POSTINGS_SINCE = 5
+_PACKS_SINCE = 6
 _SMALLEST_DATABASE = 512
 
 
@@ -121,8 +122,10 @@ def _migrate(connection: sqlite3.Connection, connections: Connections, stem: Cal
             for name in MIGRATIONS[version:]:
                 for statement in statements(script(f"migrations/{name}")):
                     connection.execute(statement)
-            if 0 < version < _PACKED_SINCE:
-                _pack(connection, stem)
+            if 0 < version < _POSTINGS_SINCE:
+                _list_words(connection, stem)
+            if 0 < version < _PACKS_SINCE:
+                _pack_vectors(connection)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
@@ -132,12 +135,19 @@ def _migrate(connection: sqlite3.Connection, connections: Connections, stem: Cal
             raise
 
 
-def _pack(connection: sqlite3.Connection, stem: Callable[[str], str]) -> None:
+def _list_words(connection: sqlite3.Connection, stem: Callable[[str], str]) -> None:
     """List every document under its words."""
     from indelible.backend.sqlite.postings import Postings
 
     newest = connection.execute(queries()["newest"]).fetchone() or (0, 0)
     Postings(connection, stem).pack_everything(newest[0])
+
+
+def _pack_vectors(connection: sqlite3.Connection) -> None:
+    """Let the vectors of each slice lie together."""
+    from indelible.backend.sqlite.packs import Packs
+
+    Packs(connection).pack_everything()
 
 
 def statements(text: str) -> list[str]:

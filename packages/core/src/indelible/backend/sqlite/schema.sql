@@ -112,6 +112,25 @@ CREATE TABLE vector (
   data  BLOB NOT NULL
 );
 
+-- Most vectors lie together with others of their slice and model, one after another: of each its document, in eight bytes with the highest
+-- first, and the name of its part, in a JSON array that is missing where all are ''.
+CREATE TABLE pack (
+  id    INTEGER PRIMARY KEY AUTOINCREMENT,
+  slice INTEGER NOT NULL,
+  model INTEGER NOT NULL,
+  docs  BLOB NOT NULL,
+  parts TEXT,
+  data  BLOB NOT NULL
+);
+
+CREATE INDEX pack_slice ON pack(slice);
+
+-- In which pack a document's vectors lie. It may have others in ``vector``, of other models.
+CREATE TABLE packed (
+  doc  INTEGER PRIMARY KEY,
+  pack INTEGER NOT NULL
+);
+
 CREATE TABLE model (
   id   INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE

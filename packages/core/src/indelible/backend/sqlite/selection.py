@@ -15,6 +15,8 @@ STATE_COLUMNS = (
 )
 OF_DOCUMENT = "v.id BETWEEN s.doc * 1048576 AND s.doc * 1048576 + 1048575"
 """Which rows of ``vector v`` are of the document of a row of ``state s``."""
+OF_MODELS = "v.model IN (SELECT id FROM model WHERE name IN (SELECT value FROM json_each(?)))"
+"""Which rows of ``v`` are of models of some names."""
 _ORDER = {
     ("created", False): "s.created, s.record",
     ("created", True): "s.created DESC, s.record DESC",

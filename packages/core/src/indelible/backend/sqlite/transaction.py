@@ -21,8 +21,6 @@ _ROWS_TOGETHER = 256
 """Rows of one table that go in together; all those of a large import would be held in memory twice."""
 MAX_NAMES = 50_000
 """So many slices are remembered; a store may have one for each user."""
-VECTOR_BITS = 20
-"""The vectors of a document are numbered from its own number, shifted by so much."""
 LABEL_END = "\x1f"
 """Ends each label of a namespace in its column; labels cannot hold it, so a prefix of labels is a prefix of text."""
 
@@ -228,7 +226,9 @@ class Transaction:
                 ],
             )  # fmt: skip
             self._insert("add_payload", [(e.version, bytearray(e.salt), e.body) for e in some if e.salt is not None])
+        self.documents.packs.expect(len(planned))
         self._project(planned)
+        self.documents.packs.pack_due()
         self.documents.postings.pack(planned[-1].version)
 
     def _insert(self, query: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -276,7 +276,7 @@ class Transaction:
         """Write the views of new records, all rows of a table at once."""
         if not events:
             return
-        states, retries, vectors, documents = [], [], [], []
+        states, retries, documents = [], [], []
         for event in events:
             standing = event.opens[0]
             slice_id = self.slice_id(standing.namespace, standing.scope)
@@ -284,20 +284,18 @@ class Transaction:
             if event.idempotency_key is not None:
                 retries.append((slice_id, event.idempotency_key, event.version, event.record))
             if event.vectors:
-                vectors += self._vector_rows(event)
+                self._write_vectors(event, slice_id)
             if event.body is not None:
                 words = self.documents.read_words(event.record, slice_id, event.body, event.version)
                 if words:
                     documents.append((event.version, words))
         self._insert("add_state", states)
         self._insert("add_retry", retries)
-        self._insert("add_vector", vectors)
         self.documents.add(documents)
 
-    def _vector_rows(self, event: Planned) -> list[tuple[object, ...]]:
-        # Of a version that is new, so that none is there yet.
-        first = event.version << VECTOR_BITS
-        return [(first + n, part, self.model_id(model), bytearray(data)) for n, (part, model, data) in enumerate(event.vectors or ())]
+    def _write_vectors(self, event: Planned, slice_id: int) -> None:
+        vectors = [(part, self.model_id(model), data) for part, model, data in event.vectors or ()]
+        self.documents.packs.add(slice_id, event.version, vectors)
 
     def _write_extras(self, event: Planned) -> None:
         if event.idempotency_key is not None:
@@ -305,13 +303,14 @@ class Transaction:
             slice_id = self.slice_id(standing.namespace, standing.scope)
             self.connection.execute(self._sql["add_retry"], (slice_id, event.idempotency_key, event.version, event.record))
         if event.vectors:
-            self._insert("add_vector", self._vector_rows(event))
+            standing = event.opens[0]
+            self._write_vectors(event, self.slice_id(standing.namespace, standing.scope))
         if event.vectors_of is not None:
             row = self.connection.execute(self._sql["current_document"], (event.record, event.vectors_of)).fetchone()
-            self.documents.copy_vectors(row[0] if row else event.vectors_of, event.version)
+            self.documents.packs.copy(row[0] if row else event.vectors_of, event.version)
             if event.op is Op.RESTORE and event.body is not None and has_neighbours(event.body):
                 # They were made with its neighbours as they were then.
-                self.connection.execute(self._sql["drop_context_vectors"], (event.version, CONTEXT_PART + "*"))
+                self.documents.packs.remove_parts(event.version, CONTEXT_PART)
         if event.body is not None and event.op in (Op.REMEMBER, Op.REVISE, Op.RESTORE):
             standing = event.opens[0]
             slice_id = self.slice_id(standing.namespace, standing.scope)
@@ -329,7 +328,10 @@ class Transaction:
 
     def add_vectors(self, vectors: Iterable[tuple[int, PartVector]]) -> None:
         """Set vectors of documents that may have some already."""
-        self._insert("set_vector", [(doc, vector.part, self.model_id(vector.model), bytearray(vector.data)) for doc, vector in vectors])
+        rows = [(doc, vector.part, self.model_id(vector.model), bytearray(vector.data)) for doc, vector in vectors]
+        if rows:
+            self.documents.packs.loosen({row[0] for row in rows}, {row[2] for row in rows})
+            self._insert("set_vector", rows)
 
     # Destroying
 

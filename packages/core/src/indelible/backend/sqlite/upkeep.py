@@ -12,6 +12,7 @@ from indelible.backend.interface import Report, Vacuumed
 from indelible.backend.sqlite.connection import Connections
 from indelible.backend.sqlite.failures import translated
 from indelible.backend.sqlite.files import create_file, sync_folder
+from indelible.backend.sqlite.packs import pack_problems
 from indelible.backend.sqlite.postings import posting_problems
 from indelible.backend.sqlite.replay import groups
 from indelible.backend.sqlite.schema import queries
@@ -69,6 +70,8 @@ class Verification:
         count = self._check_log()
         self._check_states()
         self._check_keywords()
+        for problem in pack_problems(self._connection):
+            self._note(f"vectors: {problem}")
         for row in self._connection.execute("PRAGMA integrity_check(20)").fetchall():
             if row[0] != "ok":
                 self._note(f"SQLite: {row[0]}")
