@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +118,8 @@ class Index:
             ]
             hits = [doc for doc in some if doc in wanted]
             counts = [[wanted[doc][number] for doc in hits] for number in range(len(terms))]
-            assert count(terms, some, rows, late) == ([some.index(doc) for doc in hits], counts)
+            places, columns_of_hits = count(terms, some, rows, late)
+            assert (places, np.array(columns_of_hits).tolist()) == ([some.index(doc) for doc in hits], counts)
         for among in (None, set(list(self.texts)[::2])):
             holders = keyword._Holders(self.connection, [[[*WORDS, "ˢrun"]]], self.waiting, among)
             for word in (*WORDS, "ˢrun"):

@@ -103,14 +103,14 @@ class CountedRecords(NamedTuple):
 
     Attributes:
         records, versions: of each.
-        counts: for each term how often it occurs in each record.
+        counts: for each term how often it occurs in each record: lists, or an array of shape (terms, records).
         lengths: how many words each record has; 0 where that was not asked.
         corpus: of the whole selection; ``None`` where that was not asked.
     """
 
     records: list[bytes]
     versions: list[int]
-    counts: list[list[int]]
+    counts: Any
     lengths: list[int]
     corpus: Corpus | None
 

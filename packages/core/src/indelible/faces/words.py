@@ -101,11 +101,13 @@ class KeywordChannel:
                 order = best(versions, scores, request.most)
                 return list(zip(versions[order].tolist(), scores[order].tolist(), strict=True)), found.records
             counted = self._counted(selection, query, scoring)
-        rows: Iterable[Counted] = zip(counted.versions, zip(*counted.counts, strict=True), counted.lengths, strict=False)
+        counts: list[list[int]] = counted.counts if isinstance(counted.counts, list) else counted.counts.tolist()
+        rows: Iterable[Counted] = zip(counted.versions, zip(*counts, strict=True), counted.lengths, strict=False)
         if allowed is not None:
             # Filters narrow the hits, not the statistics, which are those of the whole slice.
             rows = (row for row in rows if row[0] in allowed)
-        ranked = rank_counted(query, rows, scoring=scoring, corpus=_stats(counted), most=request.most)
+        stats = _stats(counted, [len(column) - column.count(0) for column in counts]) if scoring == "bm25" else _UNCOUNTED
+        ranked = rank_counted(query, rows, scoring=scoring, corpus=stats, most=request.most)
         return ranked, dict(zip(counted.versions, counted.records, strict=True))
 
     def shares(self, selection: Selection, request: Request, allowed: set[int] | None, mark: Mark) -> Shares:
@@ -172,27 +174,22 @@ def _is_narrow(selection: Selection) -> bool:
     return selection.records is not None or selection.parent is not None
 
 
-def _stats(counted: CountedRecords) -> CorpusStats:
-    """What bm25 needs to know; term frequency needs to know nothing."""
-    if counted.corpus is None:
-        return _UNCOUNTED
-    documents, words = counted.corpus
-    frequencies = tuple(len(counts) - counts.count(0) for counts in counted.counts)
-    return CorpusStats(documents, words / documents if documents else 0.0, frequencies)
+def _stats(counted: CountedRecords, frequencies: Iterable[int]) -> CorpusStats:
+    """What bm25 needs to know, given in how many records each term occurs."""
+    documents, words = counted.corpus or (0, 0)
+    return CorpusStats(documents, words / documents if documents else 0.0, tuple(frequencies))
 
 
 def _scored(query: KeywordQuery, counted: CountedRecords) -> WordHits:
     """The scores of what was counted, by bm25."""
     import numpy as np
 
-    stats = _stats(counted)
+    counts = [np.asarray(column, np.float64) for column in counted.counts]
+    held = [np.flatnonzero(column) for column in counts]
+    stats = _stats(counted, map(len, held))
     bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies)
     held_back = bm25.held_back(np.array(counted.lengths, np.float64))
-    columns = []
-    for number, counts in enumerate(counted.counts):
-        often = np.array(counts, np.float64)
-        held = np.flatnonzero(often)
-        columns.append((held, bm25.parts(number, often[held], held_back[held])))
+    columns = [(at, bm25.parts(number, counts[number][at], held_back[at])) for number, at in enumerate(held)]
     at, scores = add_up(columns, len(held_back), query.match)
     return WordHits(np.array(counted.versions, np.int64), at, scores, bm25, dict(zip(counted.versions, counted.records, strict=True)))
 

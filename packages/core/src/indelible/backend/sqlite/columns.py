@@ -8,9 +8,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, entries_of
 
@@ -26,7 +26,8 @@ FEW = 300
 """Looking up so many takes no longer than making a table of a chunk."""
 Terms = Sequence[Sequence[str]]
 Rows = Iterable[tuple[str, int, bytes]]
-Columns = tuple[list[int], list[list[int]]]
+Columns = tuple[list[int], Any]
+"""Places, and counts for each term: lists, or an array."""
 Late = Mapping[str, Mapping[int, int]]
 
 
@@ -92,28 +93,31 @@ def columns_in_steps(terms: Terms, docs: Sequence[int], rows: Rows, late: Late) 
     order = numbers.argsort(kind="stable")
     known = numbers[order]
     found = np.zeros((len(terms), len(known)), np.int64)
-    columns_of: dict[str, list[Integers]] = {}
-    for column, term in zip(found, terms, strict=True):
+    terms_of: dict[str, list[int]] = {}
+    for number, term in enumerate(terms):
         for name in dict.fromkeys(term):
-            columns_of.setdefault(name, []).append(column)
+            terms_of.setdefault(name, []).append(number)
+    # What comes one by one is added together at the end.
+    singly = _Singly()
     parts = _parts(known)
     for name, chunk, data in rows:
         part = parts.get(chunk)
         if part is None:
             continue
-        for column in columns_of[name.removesuffix(BEYOND)]:
+        for number in terms_of[name.removesuffix(BEYOND)]:
             if name.endswith(BEYOND):
-                beyond = np.frombuffer(data, "<u4").reshape(-1, 2).astype(np.int64)
-                _add(column, known, beyond[:, 0] + (chunk << CHUNK_BITS), beyond[:, 1])
+                beyond = np.frombuffer(data, "<u4").astype(np.int64)
+                singly.add(number, (beyond[::2] + (chunk << CHUNK_BITS)).tolist(), beyond[1::2].tolist())
             else:
-                column[part.start : part.end] += part.counts(np.frombuffer(data, "<u2"))
+                found[number, part.start : part.end] += part.counts(np.frombuffer(data, "<u2"))
     for name, held in late.items():
-        for column in columns_of[name]:
-            _add(column, known, np.fromiter(held, np.int64, len(held)), np.fromiter(held.values(), np.int64, len(held)))
+        for number in terms_of[name]:
+            singly.add(number, held, held.values())
+    singly.add_to(found, known)
     of_docs = np.empty_like(found)
     of_docs[:, order] = found
     places = np.flatnonzero(of_docs.any(axis=0))
-    return places.tolist(), of_docs[:, places].tolist()
+    return places.tolist(), of_docs[:, places]
 
 
 class _Part:
@@ -151,12 +155,27 @@ def _parts(known: Integers) -> dict[int, _Part]:
     return {int(chunks[start]): _Part(start, end, lows[start:end]) for start, end in pairwise(starts) if start < end}
 
 
-def _add(column: Integers, known: Integers, docs: Integers, counts: Integers) -> None:
-    """Add the counts of some documents, each there once, to those of all that are known."""
-    import numpy as np
+class _Singly:
+    """Counts of single documents for terms."""
 
-    if not len(known):
-        return
-    at = np.minimum(np.searchsorted(known, docs), len(known) - 1)
-    there = known[at] == docs
-    column[at[there]] += counts[there]
+    def __init__(self) -> None:
+        self._terms: list[int] = []
+        self._docs: list[int] = []
+        self._counts: list[int] = []
+
+    def add(self, term: int, docs: Collection[int], counts: Iterable[int]) -> None:
+        """Note how often a term, by its number, occurs in some documents."""
+        self._terms += [term] * len(docs)
+        self._docs += docs
+        self._counts += counts
+
+    def add_to(self, found: Integers, known: Integers) -> None:
+        """Add them to the counts of documents that are known, in order; others do not matter."""
+        import numpy as np
+
+        if not self._docs or not len(known):
+            return
+        docs = np.array(self._docs, np.int64)
+        at = np.minimum(np.searchsorted(known, docs), len(known) - 1)
+        there = known[at] == docs
+        np.add.at(found, (np.array(self._terms)[there], at[there]), np.array(self._counts, np.int64)[there])
