@@ -14,7 +14,7 @@ PARTS = {
     "log: clear text": ("payload",),
     "states": ("state", "state_slice", "state_key", "state_parent", "state_split"),
     "keyword index": ("keyword", "posting"),
-    "vectors": ("vector",),
+    "vectors": ("vector", "pack", "pack_slice", "packed"),
 }
 AGAINST = "bytes of the text itself"
 

@@ -50,7 +50,7 @@ def _remember_facts(store: MemoryStore, clock: FakeClock) -> None:
     store.remember("She said so on a walk", user_id="ada", context=[tea, soon])
     store.remember("sent twice", user_id="ada", idempotency_key="once")
     store.remember("sent twice", user_id="ada", idempotency_key="once")
-    store.remember_many([f"tea number {number}" for number in range(5)], org_id="org", workspace_id="space")
+    store.remember_many([f"tea number {number}" for number in range(20)], org_id="org", workspace_id="space")
     store.withdraw("https://example.com/page")
 
 

@@ -118,6 +118,8 @@ WRITES: dict[str, Callable[[SqliteBackend], object]] = {
     "once": lambda backend: backend.append([note(9, idempotency_key="i")]),
     "forget": lambda backend: backend.append([Draft(Op.FORGET, ("n",), Scope(user_id="u"), key="k1")]),
     "vectors": lambda backend: backend.put_vectors([(1, vectors()[0])]),
+    "what fills packs": lambda backend: backend.append([note(number) for number in range(40)]),
+    "drop vectors": lambda backend: backend.drop_vectors(SLICE, ["m"]),
 }
 
 

@@ -123,6 +123,22 @@ def test_a_purge_alone_leaves_nothing_either(path: Path) -> None:
         assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
 
 
+@pytest.mark.parametrize("among", [1, 3], ids=["alone in its pack", "among others"])
+def test_a_packed_vector_leaves_no_byte(path: Path, among: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S74: a vector that lies among those of others is written over, and theirs stay."""
+    monkeypatch.setattr("indelible.backend.sqlite.packs.PACK", among)
+    with closing(open_engine(path)) as backend:
+        secret = Draft(Op.REMEMBER, NOTES, fields={}, vectors=(PartVector("", "model", VECTOR * 16),))
+        others = [Draft(Op.REMEMBER, NOTES, fields={}, vectors=(PartVector("", "model", bytes([at]) * 1024),)) for at in range(2)]
+        record = backend.append([others[0], secret, others[1]])[1].record
+        with backend._connections.read() as connection:
+            assert connection.execute("SELECT count(*) FROM packed").fetchone() == (3,)
+        backend.append([Draft(Op.PURGE, None, record=record)])
+        assert sorted(row.data[0] for row in backend.vectors(Selection(namespace=NOTES), ["model"])) == [0, 1]
+        assert backend.verify().ok
+    assert where_found(path.parent) == set()
+
+
 def test_a_backup_made_after_a_purge_is_clean(path: Path, tmp_path: Path) -> None:
     """S74: nothing of it in new backups."""
     (tmp_path / "copies").mkdir()

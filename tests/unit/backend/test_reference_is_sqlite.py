@@ -127,7 +127,7 @@ def by_document(chunks: Iterable[VectorChunk]) -> dict[int, list[tuple[str, byte
         assert len(list(groupby(docs))) == len(set(docs))
         assert found.keys().isdisjoint(docs)
         for i, doc in enumerate(docs):
-            found.setdefault(doc, []).append((parts[i], chunk.data[size * i : size * i + size]))
+            found.setdefault(doc, []).append((parts[i], bytes(chunk.data[size * i : size * i + size])))
     return {doc: sorted(there) for doc, there in found.items()}
 
 

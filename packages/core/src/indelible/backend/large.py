@@ -53,7 +53,7 @@ class VectorChunk(NamedTuple):
 
     docs: Integers
     parts: list[str] | None
-    data: bytes
+    data: bytes | bytearray
 
 
 class Embedded(NamedTuple):

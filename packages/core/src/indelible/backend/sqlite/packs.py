@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -27,7 +27,7 @@ MOST_WAITING = 1024
 """So many of a slice's newest documents are looked at by one write, besides its own."""
 VECTOR_BITS = 20
 """The waiting vectors of a document are numbered from its own number, shifted by so much."""
-_READ_TOGETHER = 256
+_READ_TOGETHER = 64
 _TAKEN_TOGETHER = 10_000
 _NUMBER = 8
 
@@ -174,12 +174,12 @@ class Packs:
             self.loosen([doc])
         self._connection.execute(self._sql["drop_parts"], (doc, prefix + "*"))
 
-    def take_out(self, docs: Collection[int], models: Collection[int] | None = None) -> list[tuple[int, Vector]]:
+    def take_out(self, docs: Collection[int], models: Mapping[int, Collection[int]] | None = None) -> list[tuple[int, Vector]]:
         """Take documents out of their packs; gives the vectors they had there.
 
         Args:
             docs: which; those that are in none are passed over.
-            models: only out of packs of these; of any by default.
+            models: for each only out of a pack of these; of any by default.
         """
         self._settle()
         taken: list[tuple[int, Vector]] = []
@@ -189,7 +189,7 @@ class Packs:
             rows = self._connection.execute(self._sql["packs_of_documents"], (listed,)).fetchall()
             wanted: dict[int, set[int]] = {}
             for doc, pack, model in rows:
-                if models is None or model in models:
+                if models is None or model in models[doc]:
                     wanted.setdefault(pack, set()).add(doc)
             for pack, gone in wanted.items():
                 taken += self._take_out_of(pack, gone)
@@ -210,8 +210,8 @@ class Packs:
         self._connection.executemany(self._sql["drop_packed"], [(doc,) for doc in gone])
         return taken
 
-    def loosen(self, docs: Collection[int], models: Collection[int] | None = None) -> None:
-        """Let the vectors of documents wait again, so that they can be changed one by one."""
+    def loosen(self, docs: Collection[int], models: Mapping[int, Collection[int]] | None = None) -> None:
+        """Let the vectors of documents, or those of some models of each, wait again, so that they can be changed one by one."""
         for doc, vector in self.take_out(docs, models):
             self._connection.execute(self._sql["set_vector"], (doc, *vector))
 
@@ -220,8 +220,8 @@ class Packs:
         self._connection.execute(self._sql["clear_packed"])
         for pack, slice_id, docs in self._connection.execute(self._sql["all_packs"]).fetchall():
             numbers = _numbers(docs)
-            self._connection.executemany(self._sql["add_packed"], [(doc, pack) for doc in dict.fromkeys(numbers)])
-            slices = slices_of_document(self._connection, numbers[0])
+            self._connection.executemany(self._sql["note_packed"], [(doc, pack) for doc in numbers])
+            slices = slices_of_document(self._connection, numbers[0]) if numbers else []
             if slices and slice_id not in slices:
                 self._connection.execute(self._sql["move_pack"], (slices[0], pack))
         self.pack_everything()
@@ -270,7 +270,8 @@ def _kind(vectors: Sequence[Vector]) -> tuple[int, int] | None:
 
 
 def _numbers(docs: bytes) -> tuple[int, ...]:
-    return struct.unpack(f">{len(docs) // _NUMBER}q", docs)
+    number = len(docs) // _NUMBER
+    return struct.unpack(f">{number}q", docs[: number * _NUMBER])
 
 
 def unpacked(model: int, docs: bytes, parts: str | None, data: bytes) -> Iterator[tuple[int, Vector]]:
@@ -286,11 +287,9 @@ def pack_problems(connection: sqlite3.Connection) -> Iterator[str]:
     """Where packs say something else than the rest of the store."""
     seen: dict[int, int] = {}
     for pack, slice_id, docs, parts, size in connection.execute(queries()["measured_packs"]):
-        names = None if parts is None else json.loads(parts)
         numbers = _numbers(docs) if len(docs) % _NUMBER == 0 else ()
-        if not numbers or size % len(numbers) or not size or (names is not None and len(names) != len(numbers)):
+        if not numbers or not size or size % len(numbers) or (parts is not None and len(json.loads(parts)) != len(numbers)):
             yield f"pack {pack} does not hold what it lists"
-            continue
         for doc in dict.fromkeys(numbers):
             if seen.setdefault(doc, pack) != pack:
                 yield f"version {doc} has vectors in two packs, {seen[doc]} and {pack}"

@@ -261,6 +261,9 @@ SELECT id, slice, docs, parts, length(data) FROM pack ORDER BY id
 -- name: add_packed
 INSERT INTO packed(doc, pack) VALUES (?, ?)
 
+-- name: note_packed
+INSERT OR IGNORE INTO packed(doc, pack) VALUES (?, ?)
+
 -- name: drop_packed
 DELETE FROM packed WHERE doc = ?
 

@@ -330,7 +330,10 @@ class Transaction:
         """Set vectors of documents that may have some already."""
         rows = [(doc, vector.part, self.model_id(vector.model), bytearray(vector.data)) for doc, vector in vectors]
         if rows:
-            self.documents.packs.loosen({row[0] for row in rows}, {row[2] for row in rows})
+            models: dict[int, set[int]] = {}
+            for doc, _, model, _ in rows:
+                models.setdefault(doc, set()).add(model)
+            self.documents.packs.loosen(models, models)
             self._insert("set_vector", rows)
 
     # Destroying

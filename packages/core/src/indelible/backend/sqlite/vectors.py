@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,6 +23,8 @@ Pack = tuple[int, bytes, str | None, bytes]
 """Number, documents, parts and data."""
 DENSE = 4
 """Documents are read along the table where at least one in so many numbers is wanted."""
+_FEW = 1000
+"""So few documents are looked up one by one without asking how many there are."""
 _IN_ORDER = "v.id"
 _DOC = "v.id >> 20"
 _BETWEEN = "v.id BETWEEN ? * 1048576 AND ? * 1048576 + 1048575"
@@ -88,6 +90,8 @@ def chunks(read: Reads, docs: Integers, models: Sequence[str], rows: int) -> Ite
 
 def _is_much(read: Reads, number: int) -> bool:
     """Whether documents are so many that every pack there is may as well be read."""
+    if number < _FEW:
+        return False
     with read() as connection:
         last = connection.execute("SELECT max(id) FROM pack").fetchone()[0]
     return last is not None and number * DENSE >= last * packing.PACK
@@ -99,22 +103,26 @@ def vectors_of(connection: sqlite3.Connection, selection: Selection, docs: Integ
 
     names = json.dumps(list(models))
     there = np.zeros(len(docs), bool)
-    found = _wanted(_packs_of_slices(connection, selection, len(docs), names), docs, there) if len(models) == 1 else []
+    found = []
+    if len(models) == 1 and (number := _packs_of_slices(connection, selection, len(docs))):
+        slices = slice_conditions(selection)
+        sql = f"{_PACKS} WHERE {_OF_SLICES.format(where=slices.sql)} AND {OF_MODELS}"
+        # One by one: so many at once would all have to be new memory, and to be copied once more.
+        rows = connection.execute(sql, (*slices.values, names))
+        found = _wanted(rows, docs, there, max(number * packing.PACK, len(docs)))
     if not there.all():
         found += _listed(connection, docs[~there], names, several=len(models) > 1)
     return _one(found)
 
 
-def _packs_of_slices(connection: sqlite3.Connection, selection: Selection, docs: int, names: str) -> list[Pack]:
-    """The packs of the slices of a selection, if most of what is in them is of the selection."""
+def _packs_of_slices(connection: sqlite3.Connection, selection: Selection, docs: int) -> int:
+    """How many packs the slices of a selection have, if most of what is in them is of the selection; else 0."""
     if selection.records is not None or selection.keys is not None or selection.parent is not None or selection.equals:
-        return []
+        return 0
     slices = slice_conditions(selection)
-    where = _OF_SLICES.format(where=slices.sql)
-    number = connection.execute(f"SELECT count(*) FROM pack v WHERE {where}", slices.values).fetchone()[0]
-    if number * packing.PACK > DENSE * docs:
-        return []
-    return connection.execute(f"{_PACKS} WHERE {where} AND {OF_MODELS}", (*slices.values, names)).fetchall()
+    sql = f"SELECT count(*) FROM pack v WHERE {_OF_SLICES.format(where=slices.sql)}"
+    number = int(connection.execute(sql, slices.values).fetchone()[0])
+    return number if number * packing.PACK <= DENSE * docs else 0
 
 
 def _listed(connection: sqlite3.Connection, docs: Integers, names: str, *, several: bool) -> list[VectorChunk]:
@@ -129,14 +137,15 @@ def _listed(connection: sqlite3.Connection, docs: Integers, names: str, *, sever
     import numpy as np
 
     listed = _json(docs)
+    found = _by_length(connection.execute(_LISTED_ROWS, (listed, names)).fetchall())
     there = np.zeros(len(docs), bool)
-    found = _wanted(connection.execute(_PACKS_OF_LISTED, (listed, names)).fetchall(), docs, there)
-    if several:
-        found += _by_length(connection.execute(_LISTED_ROWS, (listed, names)).fetchall())
-        return [_in_order(_one(found))] if found else []
-    if not there.all():
-        found += _by_length(connection.execute(_LISTED_ROWS, (_json(docs[~there]), names)).fetchall())
-    return found
+    if not several:
+        for chunk in found:
+            there[places_of(docs, chunk.docs)] = True
+        if there.all():
+            return found
+    found += _wanted(connection.execute(_PACKS_OF_LISTED, (listed, names)).fetchall(), docs, there)
+    return found if not several else [_in_order(_one(found))] if found else []
 
 
 def _waiting(connection: sqlite3.Connection, docs: Integers, names: str, most: int) -> list[VectorChunk] | None:
@@ -156,11 +165,10 @@ def _waiting(connection: sqlite3.Connection, docs: Integers, names: str, most: i
     return _only([VectorChunk(numbers_of(numbers), None, data)], docs) if count else []
 
 
-def _wanted(found: Sequence[Pack], docs: Integers, there: Mask) -> list[VectorChunk]:
+def _wanted(found: Iterable[Pack], docs: Integers, there: Mask, room: int = 0) -> list[VectorChunk]:
     """The vectors in packs of those documents that are not there yet, which they are from now on."""
-
     chunks = []
-    for chunk in _unpacked(found):
+    for chunk in _unpacked(found, room):
         places = places_of(docs, chunk.docs)
         wanted = places >= 0
         wanted[wanted] = ~there[places[wanted]]
@@ -170,21 +178,55 @@ def _wanted(found: Sequence[Pack], docs: Integers, there: Mask) -> list[VectorCh
     return chunks
 
 
-def _unpacked(found: Sequence[Pack]) -> Iterator[VectorChunk]:
-    """Packs as arrays, those of one length together."""
-    import numpy as np
+class _Laid:
+    """Packs of vectors of one length, one after another.
 
-    by_length: dict[int, list[Pack]] = {}
-    for pack in found:
-        by_length.setdefault(8 * len(pack[3]) // len(pack[1]), []).append(pack)
-    for some in by_length.values():
-        docs = np.frombuffer(_EMPTY.join([pack[1] for pack in some]), ">i8").astype(np.int64)
+    Args:
+        room: for so many bytes there is room at once.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.docs: list[bytes] = []
+        self.parts: list[str | None] = []
+        self._data = bytearray(room)
+        self._used = 0
+
+    def add(self, pack: Pack) -> None:
+        end = self._used + len(pack[3])
+        self._data[self._used : end] = pack[3]
+        self._used = end
+        self.docs.append(pack[1])
+        self.parts.append(pack[2])
+
+    def chunk(self) -> VectorChunk:
+        import numpy as np
+
+        del self._data[self._used :]
         parts = None
-        if any(pack[2] is not None for pack in some):
+        if any(names is not None for names in self.parts):
             parts = [
-                part for _, numbers, names, _ in some for part in (json.loads(names) if names is not None else [""] * (len(numbers) // 8))
+                part
+                for numbers, names in zip(self.docs, self.parts, strict=True)
+                for part in (json.loads(names) if names is not None else [""] * (len(numbers) // 8))
             ]
-        yield VectorChunk(docs, parts, _EMPTY.join([pack[3] for pack in some]))
+        return VectorChunk(np.frombuffer(_EMPTY.join(self.docs), ">i8").astype(np.int64), parts, self._data)
+
+
+def _unpacked(found: Iterable[Pack], room: int) -> list[VectorChunk]:
+    """Packs as arrays, those of one length together.
+
+    Args:
+        found: the packs.
+        room: about how many vectors there will be, with those that may come behind them.
+    """
+    by_length: dict[int, _Laid] = {}
+    for pack in found:
+        length = 8 * len(pack[3]) // len(pack[1])
+        laid = by_length.get(length)
+        if laid is None:
+            laid = by_length[length] = _Laid(0 if by_length else room * length)
+        laid.add(pack)
+    return [laid.chunk() for laid in by_length.values()]
 
 
 def _by_length(rows: Sequence[tuple[int, str, bytes]]) -> list[VectorChunk]:
@@ -228,6 +270,12 @@ def _one(chunks: Sequence[VectorChunk]) -> VectorChunk:
     if len(chunks) == 1:
         return chunks[0]
     docs = np.concatenate([np.zeros(0, np.int64), *(chunk.docs for chunk in chunks)])
+    if chunks and isinstance(chunks[0].data, bytearray) and all(chunk.parts is None for chunk in chunks):
+        # There is room behind it.
+        data = chunks[0].data
+        for chunk in chunks[1:]:
+            data += chunk.data
+        return VectorChunk(docs, None, data)
     parts = None
     if any(chunk.parts is not None for chunk in chunks):
         parts = [part for chunk in chunks for part in (chunk.parts if chunk.parts is not None else [""] * len(chunk.docs))]
