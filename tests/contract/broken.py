@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlite3 import Connection
 from typing import Any
 
-from indelible.backend.interface import Backend, CountedRecord, Mark, Row, Selection
+from indelible.backend.interface import Backend, CountedRecords, Mark, Row, Selection
 from indelible.backend.sqlite import SqliteBackend
 from indelible.backend.sqlite.documents import Documents
 from indelible.backend.sqlite.transaction import Transaction
@@ -146,10 +146,12 @@ class SwallowsAnEqualText(ReferenceBackend):
 class CountsStrangers(ReferenceBackend):
     """Adds the words of other scopes to each document."""
 
-    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
-        everywhere = super().counted(replace(selection, scope=ANY_SCOPE), terms, lengths=lengths) or []
-        sums = tuple(map(sum, zip(*(row.counts for row in everywhere), strict=True)))
-        return [row._replace(counts=sums) for row in super().counted(selection, terms, lengths=lengths) or []]
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> CountedRecords | None:
+        everywhere = super().counted(replace(selection, scope=ANY_SCOPE), terms, lengths=lengths)
+        found = super().counted(selection, terms, lengths=lengths)
+        if everywhere is None or found is None:
+            return None
+        return found._replace(counts=[[sum(counts)] * len(found.records) for counts in everywhere.counts])
 
 
 class KeepsTheOldVector(ReferenceBackend):

@@ -48,6 +48,7 @@ READS: dict[str, Callable[[Backend, Selection], object]] = {
     "vectors in pieces": lambda backend, where: list(backend.vector_chunks(np.array([1, 2, 3, 1000]), ["m"], 2)),
     "documents": lambda backend, where: backend.documents(where),
     "words": lambda backend, where: backend.words(where),
+    "counted": lambda backend, where: [backend.counted(where, [["tea"]], lengths=lengths) for lengths in (False, True)],
     "corpus": lambda backend, where: backend.corpus(where),
     "vectors": lambda backend, where: backend.vectors(where, ["m"]),
     "embedded": lambda backend, where: backend.embedded(where, ["m"]),
@@ -101,6 +102,14 @@ def scans(plans: set[str]) -> list[str]:
 @pytest.mark.parametrize("where", SELECTIONS)
 def test_a_slice_is_read_by_its_indexes(plans: Callable[..., set[str]], verb: str, where: str) -> None:
     assert scans(plans(lambda backend: READS[verb](backend, SELECTIONS[where]))) == []
+
+
+@pytest.mark.parametrize("verb", ["select", "words", "embedded", "documents", "counted"])
+def test_some_records_of_a_slice_are_looked_up_by_themselves(plans: Callable[..., set[str]], verb: str) -> None:
+    """What a few writes cost the next reader must not grow with its slice."""
+    steps = plans(lambda backend: READS[verb](backend, replace(SLICE, records=(RECORD,))))
+    assert any("PRIMARY KEY (record=?)" in step for step in steps)
+    assert not [step for step in steps if "state_slice" in step]
 
 
 WRITES: dict[str, Callable[[SqliteBackend], object]] = {

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.backend.sqlite import keyword, postings
-from indelible.backend.sqlite.postings import Postings, Waiting, entries_of, listed, posting_problems
+from indelible.backend.sqlite import columns, keyword, postings
+from indelible.backend.sqlite.columns import columns_by_hand, columns_in_steps
+from indelible.backend.sqlite.postings import BEYOND, Postings, Waiting, entries_of, listed, posting_problems
 from indelible.backend.sqlite.schema import queries, script, statements
 from indelible.search.keyword import marked_stem
 
@@ -47,8 +49,12 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "MANY", 2)
     monkeypatch.setattr(postings, "CHUNK_BITS", 2)
     monkeypatch.setattr(postings, "CHUNK_MASK", 3)
-    monkeypatch.setattr(keyword, "CHUNK_BITS", 2)
-    monkeypatch.setattr(keyword, "CHUNK_MASK", 3)
+    monkeypatch.setattr(columns, "FEW", 1)
+    monkeypatch.setattr(columns, "LOOKED_UP", 2)
+    for module in (keyword, columns):
+        monkeypatch.setattr(module, "CHUNK_BITS", 2)
+    for module in (keyword, columns):
+        monkeypatch.setattr(module, "CHUNK_MASK", 3)
 
 
 class Index:
@@ -100,6 +106,20 @@ class Index:
         wanted = {doc: counts for doc, counts in sorted(wanted.items()) if any(counts)}
         assert dict(zip(found.documents.tolist(), found.counts.T.tolist(), strict=True)) == wanted
         assert found.documents.tolist() == list(wanted)
+        some = list(self.texts)[::-2]
+        names = [word for term in terms for word in term]
+        late = self.waiting.counts(self.connection, names, set(some))
+        for count in (columns_by_hand, columns_in_steps):
+            rows = [
+                (name, *row)
+                for word in names
+                for name in (word, word + BEYOND)
+                for row in self.connection.execute(queries()["postings"], (name,))
+            ]
+            hits = [doc for doc in some if doc in wanted]
+            counts = [[wanted[doc][number] for doc in hits] for number in range(len(terms))]
+            places, columns_of_hits = count(terms, some, rows, late)
+            assert (places, np.array(columns_of_hits).tolist()) == ([some.index(doc) for doc in hits], counts)
         for among in (None, set(list(self.texts)[::2])):
             holders = keyword._Holders(self.connection, [[[*WORDS, "ˢrun"]]], self.waiting, among)
             for word in (*WORDS, "ˢrun"):

@@ -41,7 +41,8 @@ def test_the_first_are_exactly_the_first(
     held = random.random(len(vectors.records)) < 0.8
     versions = random.permutation(np.concatenate((vectors.versions[held], 20_000 + np.arange(wordless))))
     words = Shares(
-        versions,
+        np.append(versions, 99_999),
+        np.arange(len(versions)),
         np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64),
         {int(version): b"w%d" % version for version in versions},
     )
@@ -70,7 +71,7 @@ def test_few_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     vectors = arranged(matrix("random", 1000, random), 1)
     query = matrix("random", 1, random)[0]
-    words = Shares(vectors.versions, random.random(1000), {int(version): b"" for version in vectors.versions})
+    words = Shares(vectors.versions, slice(None), random.random(1000), {int(version): b"" for version in vectors.versions})
     looked_at: list[int] = []
 
     def watched(shares: dict[int, float], cosines: dict[int, float], *, balance: float) -> list[tuple[int, float]]:

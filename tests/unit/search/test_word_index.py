@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible.search.bm25 import Bm25
 from indelible.search.keyword import KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
 from indelible.search.normalise import stem, tokens
-from indelible.search.word_index import WordIndex
+from indelible.search.word_index import Scored, WordIndex
 from tests.unit.search.test_keyword import QUERIES, SCORINGS, TEXTS
 
 Steps = list[tuple[int, str | None, int | None]]
@@ -37,6 +36,10 @@ def filled(steps: Steps) -> tuple[WordIndex, dict[int, tuple[list[str], int | No
     return index, kept
 
 
+def scores(found: Scored) -> dict[int, float]:
+    return dict(zip(found.documents[found.at].tolist(), found.scores.tolist(), strict=True))
+
+
 @given(STEPS, QUERIES, st.sampled_from([None, 4, 5, 9, 10]), st.sampled_from(SCORINGS))
 def test_it_ranks_as_a_scan_does(steps: Steps, query: KeywordQuery, now_ms: int | None, scoring: str) -> None:
     """S41: the same hits, scores and order, expired documents neither found nor counted."""
@@ -57,9 +60,10 @@ def test_scores_of_all_at_once_are_those_of_each(steps: Steps, query: KeywordQue
     live = [(document, words) for document, (words, expires) in kept.items() if now_ms is None or expires is None or expires > now_ms]
     for _ in range(2):
         found = index.score(query, scoring, now_ms)
-        assert dict(zip(found.documents.tolist(), found.scores.tolist(), strict=True)) == dict(rank(query, live, scoring=scoring))
+        assert scores(found) == dict(rank(query, live, scoring=scoring))
         if scoring == "bm25":
-            bm25 = Bm25(found.stats.n, found.stats.average_length, found.stats.document_frequencies)
+            bm25 = found.bm25
+            assert bm25 is not None
             assert bm25.shares(found.scores).tolist() == [bm25.share(score) for score in found.scores.tolist()]
 
 
@@ -79,10 +83,8 @@ def test_what_was_asked_before_is_forgotten_when_it_changes(before: Steps, after
         fresh.add(number, about.words, about.expires)
     for now_ms in (None, 5):
         one, other = index.score(query, "bm25", now_ms), fresh.score(query, "bm25", now_ms)
-        assert dict(zip(one.documents.tolist(), one.scores.tolist(), strict=True)) == dict(
-            zip(other.documents.tolist(), other.scores.tolist(), strict=True)
-        )
-        assert one.stats == other.stats
+        assert scores(one) == scores(other)
+        assert one.bm25 == other.bm25
 
 
 @given(STEPS, QUERIES)
@@ -118,7 +120,7 @@ def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
     index.score(parse_query("tea", stemmed=True), "bm25", None)
     for document in kept:
         index.remove(document)
-    assert (index._by_stem, index._columns, index._places) == ({}, {}, {})
+    assert (index._by_stem, index._columns, index._places, index._asked) == ({}, {}, {}, {})
     assert len(index._numbers) == len(index._lengths) == len(index._expires) == 0
     assert (index.documents, index.size, index.nbytes, index._postings, index._expiring) == ({}, 0, 0, {}, 0)
 

@@ -30,7 +30,8 @@ class Indexer(Protocol):
         ...
 
     def stem(self, word: str) -> str:
-        """The marked stem of a word that differs from it, else nothing: a character that no word has, then what begins as the word."""
+        """The marked stem of a word that differs from it, else nothing: a character beyond ASCII that no word has, then what begins as the
+        word."""
         ...
 
 
@@ -90,13 +91,28 @@ class Document(NamedTuple):
     expires_at: int | None
 
 
-class CountedRecord(NamedTuple):
-    """A record of a selection that holds some word, with how often each term occurs in it and how many words it has, if that was asked."""
+class Corpus(NamedTuple):
+    """Size of the indexed text in a selection: documents, and words in all of them."""
 
-    record: bytes
-    version: int
-    counts: tuple[int, ...]
-    length: int
+    documents: int
+    words: int
+
+
+class CountedRecords(NamedTuple):
+    """The records of a selection in which some of a few terms occur, in no order.
+
+    Attributes:
+        records, versions: of each.
+        counts: for each term how often it occurs in each record: lists, or an array of shape (terms, records).
+        lengths: how many words each record has; 0 where that was not asked.
+        corpus: of the whole selection; ``None`` where that was not asked.
+    """
+
+    records: list[bytes]
+    versions: list[int]
+    counts: Any
+    lengths: list[int]
+    corpus: Corpus | None
 
 
 class Occurrences(NamedTuple):
@@ -118,13 +134,6 @@ class Words(NamedTuple):
     version: int
     words: str
     expires_at: int | None
-
-
-class Corpus(NamedTuple):
-    """Size of the indexed text in a selection: documents, and words in all of them."""
-
-    documents: int
-    words: int
 
 
 class VectorRow(NamedTuple):
@@ -250,13 +259,13 @@ class Backend(LargeReads):
         """The indexed words of every record of a selection that has any, in no order; at most ``limit``."""
 
     @abstractmethod
-    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> CountedRecords | None:
         """The records of a selection in which any of some terms of single words occurs; ``None`` where it is too large for that.
 
         Args:
             selection: what is searched.
             terms: of each the words or marked stems that count.
-            lengths: whether the records' numbers of words are needed, which have to be looked up; else they are 0.
+            lengths: whether the records' numbers of words are needed, and the selection's, which have to be looked up.
         """
 
     @abstractmethod

@@ -71,7 +71,7 @@ def join(
     """
     import numpy as np
 
-    versions, shares, places = words.versions, words.shares, vectors.places(words.versions)
+    versions, shares, places = words.versions[words.at], words.shares, vectors.places(words.versions)[words.at]
     if most is not None and least is None and len(versions) > most + FEW:
         # One more than there are places, for what has none.
         near_by = np.zeros(len(vectors.versions) + 1, bool)
@@ -123,8 +123,9 @@ def _possible(shares: Floats, places: Integers, vectors: Vectors | CodedVectors,
 
     estimates, error = vectors.estimates(query)
     cosines = np.zeros(len(places))
-    there = places >= 0
-    cosines[there] = estimates[places[there]]
+    if len(estimates):
+        cosines[:] = estimates[places]
+        cosines[places < 0] = 0.0
     scores = fused_scores(shares, cosines, balance=balance)
     last = np.partition(scores, len(scores) - most)[len(scores) - most] if most else np.inf
     # Half of a cosine counts, and both the last and what is compared with it may be off.

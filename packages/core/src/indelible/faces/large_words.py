@@ -9,7 +9,7 @@ from indelible.backend.interface import Backend, Document, Mark, Selection
 from indelible.backend.large import places_of
 from indelible.faces.document_cache import DocumentCache
 from indelible.faces.word_cache import WordHits
-from indelible.search.bm25 import Bm25, CorpusStats
+from indelible.search.bm25 import Bm25
 from indelible.search.keyword import KeywordQuery, Scoring, find_words
 
 if TYPE_CHECKING:
@@ -98,17 +98,16 @@ def all_by_words(
         places, counts = places[hits], found.counts[:, hits]
     n, length = int(np.count_nonzero(counted)), int(all_lengths.sum(where=counted))
     held = [np.flatnonzero(of_term) for of_term in counts]
-    stats = CorpusStats(n, length / n if n else 0.0, tuple(map(len, held)))
-    bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
+    bm25 = Bm25(n, length / n if n else 0.0, tuple(map(len, held))) if scoring == "bm25" else None
     scores = np.zeros(len(places))
     for number, (of_term, at) in enumerate(zip(counts, held, strict=True)):
         often = of_term[at].astype(np.float64)
-        scores[at] += often if bm25 is None else bm25.parts(number, often, all_lengths[places[at]].astype(np.float64))
+        scores[at] += often if bm25 is None else bm25.parts(number, often, bm25.held_back(all_lengths[places[at]].astype(np.float64)))
     if query.match == "all":
         whole = np.flatnonzero((counts > 0).all(axis=0))
         places, scores = places[whole], scores[whole]
     versions = there.versions[places]
-    return WordHits(versions, scores, stats, _Records(versions, there.records[places]))
+    return WordHits(versions, slice(None), scores, bm25, _Records(versions, there.records[places]))
 
 
 class _Records(Mapping[int, bytes]):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Mark, Selection
-from indelible.embed import Reading
 from indelible.errors import InvalidInput
 from indelible.faces.coded_vectors import CodedVectors
 from indelible.faces.contexts import has_text
@@ -67,8 +67,10 @@ class SemanticChannel:
         """How much of the question the model can read; all of it, where it does not say or the caller brought the vector."""
         if request.vector is None and request.query:
             model = self._indexing.embedder()
-            if isinstance(model, Reading):
-                return model.coverage(request.query)
+            # Asking whether it is a ``Reading`` takes as long as its answer.
+            coverage: Callable[[str], float] | None = getattr(model, "coverage", None)
+            if coverage is not None:
+                return coverage(request.query)
         return 1.0
 
     def wanted(self, vectors: Vectors | CodedVectors, selection: Selection, allowed: set[int] | None) -> npt.NDArray[np.bool_] | None:

@@ -73,6 +73,8 @@ class Vectors:
     unchecked: bool = False
     by_version: Integers | None = None
     """Places in the order of versions, once somebody asks."""
+    placed: tuple[Integers, Integers] | None = None
+    """The versions that were looked for last, and where they are."""
     first_end: int | None = None
     """When the first record expires, once somebody asks."""
     estimated: tuple[Matrix, Matrix] | None = None
@@ -131,13 +133,17 @@ class Vectors:
         """Where records in some versions stand among all; -1 for what has no vector."""
         import numpy as np
 
+        if self.placed is not None and self.placed[0] is versions:  # the slice's words are the same again
+            return self.placed[1]
         if not len(self.versions):
             return np.full(len(versions), -1)
         if self.by_version is None:
             self.by_version = np.argsort(self.versions)
         ordered = self.versions[self.by_version]
         at = np.minimum(np.searchsorted(ordered, versions), len(ordered) - 1)
-        return np.where(ordered[at] == versions, self.by_version[at], -1)
+        places = np.where(ordered[at] == versions, self.by_version[at], -1)
+        self.placed = versions, places
+        return places
 
     def estimates(self, query: Matrix) -> tuple[Matrix, float]:
         """The cosines of all records' best parts by a product that is many times faster than the exact one, and how far each may be off.
@@ -195,7 +201,7 @@ def exact_cosines(rows: Matrix, query: Matrix) -> Floats:
 
     # Not a matrix product: there equal rows may differ in the last bits by where they stand, and ties would move. Rounded, so that what
     # differs by less than float32 can tell ties as well.
-    cosines: Floats = np.einsum("ij,j->i", rows, query).clip(-1.0, 1.0).astype(np.float64).round(DECIMALS)
+    cosines: Floats = np.maximum(np.minimum(np.einsum("ij,j->i", rows, query), 1.0), -1.0).astype(np.float64).round(DECIMALS)
     return cosines
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, Mark, Selection
 from indelible.faces.slice_cache import Key, PatientCache
-from indelible.search.bm25 import CorpusStats
+from indelible.search.bm25 import Bm25
 from indelible.search.keyword import KeywordQuery, Scoring
 from indelible.search.word_index import WordIndex
 
@@ -39,15 +39,17 @@ class WordHits(NamedTuple):
     """What a query finds in a slice.
 
     Attributes:
-        versions: of the hits, in no order.
-        scores: of each.
-        stats: of the whole slice.
+        versions: of the hits and maybe more, in no order; as long as a slice that is kept stays as it is, always the same array.
+        at: where the hits are among them.
+        scores: of each hit.
+        bm25: with the statistics of the whole slice; ``None`` for term frequency.
         records: by version, of these hits and maybe more.
     """
 
     versions: Integers
+    at: Integers | slice
     scores: Floats
-    stats: CorpusStats
+    bm25: Bm25 | None
     records: Mapping[int, bytes]
 
 
@@ -77,6 +79,17 @@ class WordCache(PatientCache[SliceWords]):
                 # The stems of all its words were looked up.
                 self._keep(key, self._entries[key])
             return WordHits(*found, known.records)
+
+    def is_noted(self, selection: Selection) -> bool:
+        """Whether a slice was asked about before."""
+        key = _key(selection)
+        with self._lock:
+            return key in self._entries or key in self._asked
+
+    def note(self, selection: Selection) -> None:
+        """Remember that a slice was asked about, and that it is not too large to be read at the next question."""
+        with self._lock:
+            self._note(_key(selection), worth_reading=True)
 
     def is_too_large(self, selection: Selection) -> bool:
         """Whether a slice has more records than the words are kept of. Once it had, it is not looked at again."""

@@ -81,10 +81,13 @@ class Bm25:
                 score += idf * count * most / (count + held_back)
         return score
 
-    def parts(self, number: int, counts: Floats, lengths: Floats) -> Floats:
-        """What the term of a number adds to the scores of documents of these lengths that hold it so often, step by step as ``score``."""
-        relative = lengths / self.average_length if self.average_length > 0 else 1.0
-        held_back = self.k1 * (1.0 - self.b + self.b * relative)
+    def held_back(self, lengths: Floats) -> Floats:
+        """How much documents of these lengths are held back, step by step as in ``score``."""
+        relative = lengths / self.average_length if self.average_length > 0 else lengths * 0.0 + 1.0
+        return self.k1 * (1.0 - self.b + self.b * relative)
+
+    def parts(self, number: int, counts: Floats, held_back: Floats) -> Floats:
+        """What the term of a number adds to the scores of documents that hold it so often, step by step as in ``score``."""
         return self.idf[number] * counts * (self.k1 + 1.0) / (counts + held_back)
 
     def shares(self, scores: Floats) -> Floats:

@@ -92,4 +92,6 @@ def fused_scores(shares: Floats, cosines: Floats, *, balance: float) -> Floats:
         cosines: of each; what lies beyond -1 and 1 counts as that.
         balance: as for ``fuse``.
     """
-    return (1.0 - balance) * shares + balance * ((1.0 + cosines.clip(-1.0, 1.0)) / 2.0)
+    import numpy as np
+
+    return (1.0 - balance) * shares + balance * ((1.0 + np.maximum(np.minimum(cosines, 1.0), -1.0)) / 2.0)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import pairwise
-from operator import itemgetter
 from typing import Final, Literal
 
 from indelible.errors import InvalidInput
@@ -28,7 +28,6 @@ STEM_MARK: Final = "\u02e2"
 """Stands before a stem in an index: a raised s, a letter to every engine, which NFKC turns into an ``s``, so no token holds it."""
 
 Phrase = tuple[str, ...]
-_BY_SCORE: Final = itemgetter(1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def _leading(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def _term(piece: str) -> Term:
-    if len(piece) == 1 or not is_unspaced(piece[0]):
+    if len(piece) == 1 or piece.isascii() or not is_unspaced(piece[0]):
         return Term(((piece,),))
     return Term(tuple(dict.fromkeys(pairwise(piece)))[:MAX_ALTERNATIVES])
 
@@ -271,9 +270,14 @@ Counted = tuple[int, tuple[int, ...], int]
 
 
 def rank_counted(
-    query: KeywordQuery, rows: Sequence[Counted], *, scoring: Scoring = "tf", corpus: CorpusStats | None = None
+    query: KeywordQuery,
+    rows: Iterable[Counted],
+    *,
+    scoring: Scoring = "tf",
+    corpus: CorpusStats | None = None,
+    most: int | None = None,
 ) -> list[tuple[int, float]]:
-    """As ``rank``, for documents that have been counted.
+    """As ``rank``, for documents that have been counted, and no more hits than are asked for.
 
     Raises:
         InvalidInput: another ``scoring``, or a ``corpus`` made for another query.
@@ -282,11 +286,19 @@ def rank_counted(
         raise InvalidInput(f"scoring must be 'tf' or 'bm25', got {shown(scoring)}")
     if not query.terms:
         return []
-    score = _scorer(query, rows, corpus) if scoring == "bm25" else _tf_scorer
     hold = all if query.match == "all" else any
-    hits = [(document, score(found, length)) for document, found, length in rows if hold(found)]
-    hits.sort(key=_BY_SCORE, reverse=True)
-    return hits
+    if scoring == "bm25":
+        rows = list(rows)
+        score = _scorer(query, rows, corpus)
+        hits = [(score(found, length), document) for document, found, length in rows if hold(found)]
+    else:
+        hits = [(sum(found), document) for document, found, _ in rows if hold(found)]
+    if most is None:
+        hits.sort(reverse=True)
+    else:
+        # They mostly come oldest first, and of equals the newest is the greatest.
+        hits = nlargest(most, reversed(hits))
+    return [(document, float(score)) for score, document in hits]
 
 
 def corpus_stats(query: KeywordQuery, documents: Sequence[tuple[int, str | Sequence[str]]]) -> CorpusStats:
@@ -321,7 +333,3 @@ def _scorer(query: KeywordQuery, rows: Sequence[Counted], corpus: CorpusStats | 
             f"the corpus counts {len(stats.document_frequencies)} terms, the query has {len(query.terms)}: count it for this query"
         )
     return Bm25(stats.n, stats.average_length, stats.document_frequencies).score
-
-
-def _tf_scorer(counts: Sequence[int], length: int) -> float:
-    return score_tf(counts)

@@ -82,6 +82,8 @@ def _tokens_of_any(text: str) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """Like ``tokens``, but neighbouring characters of scripts without spaces stay together, as they stand in the text."""
+    if text.isascii():
+        return tokens(text)
     found: list[str] = _WORD_OR_RUN(_folded(text))
     return found
 

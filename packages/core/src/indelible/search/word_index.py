@@ -7,12 +7,12 @@ It answers what a scan of every document with ``keyword.counts`` would, at a cos
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.search.bm25 import Bm25, CorpusStats
-from indelible.search.keyword import Counted, KeywordQuery, Occurrences, Scoring, document_frequencies, rank_counted
+from indelible.search.keyword import Counted, KeywordQuery, Match, Occurrences, Scoring, document_frequencies, rank_counted
 from indelible.search.normalise import stem
 
 if TYPE_CHECKING:
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _NEVER = (1 << 63) - 1
+MAX_ASKED = 1000
+"""So many terms that were asked for are known again."""
 _DOCUMENT_BYTES = 350
 """Of a document beside its text: what is known of it, and its places in tables."""
 _PAIR_BYTES = 60
 """Of a word in a document: its place and number in a dictionary, and in the arrays of a word that was asked for."""
 _WORD_BYTES = 330
 """Of a word whatever holds it: its dictionary, and its place in the dictionary of all."""
+_ASKED_BYTES = 500
+"""Of a term that was asked for, beside its arrays."""
 _STEM_BYTES = 350
 """Of a word once stems were asked for: mostly the dictionary of the words that share its stem."""
 
@@ -52,14 +56,16 @@ class Scored(NamedTuple):
     """The hits of a query.
 
     Attributes:
-        documents: their numbers, in no order.
-        scores: of each, above 0.
-        stats: of the whole slice.
+        documents: their numbers and maybe more, in no order; as long as the index stays as it is, mostly the same array.
+        at: where the hits are among them.
+        scores: of each hit, above 0.
+        bm25: with the statistics of the whole slice; ``None`` for term frequency.
     """
 
     documents: Integers
+    at: Integers | slice
     scores: Floats
-    stats: CorpusStats
+    bm25: Bm25 | None
 
 
 class _Table(NamedTuple):
@@ -68,6 +74,15 @@ class _Table(NamedTuple):
     numbers: Integers
     lengths: Floats
     expires: Integers
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A term that was asked for: the places of the documents that hold it, how often each does, and what it adds to their bm25 score."""
+
+    places: Integers
+    counts: Floats
+    parts: Floats | None = None
 
 
 class WordIndex:
@@ -90,6 +105,8 @@ class WordIndex:
         # What of the above was asked for, as arrays; dropped as soon as it is no longer true.
         self._table: _Table | None = None
         self._columns: dict[str, tuple[Integers, Floats]] = {}
+        self._asked: dict[tuple[bool, *tuple[str, ...]], _Asked] = {}
+        self._asked_bytes = 0
 
     def add(self, document: int, words: str, expires: int | None = None) -> None:
         """Add a document that is not there yet."""
@@ -102,7 +119,7 @@ class WordIndex:
         self.size += len(split)
         self._text_bytes += _text_bytes(words)
         self._expiring += expires is not None
-        self._table = None
+        self._forget_asked()
         for word in split:
             holders = self._postings.get(word)
             if holders is None:
@@ -126,7 +143,7 @@ class WordIndex:
         self.size -= gone.length
         self._text_bytes -= _text_bytes(gone.words)
         self._expiring -= gone.expires is not None
-        self._table = None
+        self._forget_asked()
         place = self._places.pop(document)
         words = dict.fromkeys(gone.words.split(" "))
         self._pairs -= len(words)
@@ -144,7 +161,7 @@ class WordIndex:
     def nbytes(self) -> int:
         """How much memory all this takes, about: words that are said again take next to none, and distinct ones most of it."""
         of_words = len(self._postings) * (_WORD_BYTES + (0 if self._by_stem is None else _STEM_BYTES))
-        return _DOCUMENT_BYTES * len(self.documents) + _PAIR_BYTES * self._pairs + of_words + self._text_bytes
+        return _DOCUMENT_BYTES * len(self.documents) + _PAIR_BYTES * self._pairs + of_words + self._text_bytes + self._asked_bytes
 
     def count(self, query: KeywordQuery, now_ms: int | None) -> list[Counted]:
         """The documents that hold something of a query, with the occurrences of each term and their lengths.
@@ -180,25 +197,29 @@ class WordIndex:
         import numpy as np
 
         terms = Occurrences(query).words
-        if terms is None or not query.terms:
+        if terms is None:
             counted = self.count(query, now_ms)
             stats = self.stats(query, counted, now_ms)
             hits = rank_counted(query, counted, scoring=scoring, corpus=stats)
             documents = np.fromiter((document for document, _ in hits), np.int64, len(hits))
-            return Scored(documents, np.fromiter((score for _, score in hits), np.float64, len(hits)), stats)
+            bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
+            return Scored(documents, slice(None), np.fromiter((score for _, score in hits), np.float64, len(hits)), bm25)
         table = self._as_table()
         alive = table.expires > now_ms if now_ms is not None and self._expiring else None
-        columns = [self._column(query, terms, number, alive) for number in range(1, len(query.terms) + 1)]
-        frequencies = tuple(len(places) for places, _ in columns)
-        n, words = (len(self.documents), self.size) if alive is None else (int(alive.sum()), int(table.lengths[alive].sum()))
-        stats = CorpusStats(n, words / n if n else 0.0, frequencies)
-        bm25 = Bm25(stats.n, stats.average_length, stats.document_frequencies) if scoring == "bm25" else None
-        scores, held = np.zeros(len(table.numbers)), np.zeros(len(table.numbers), np.int64)
-        for number, (places, counts) in enumerate(columns):
-            scores[places] += counts if bm25 is None else bm25.parts(number, counts, table.lengths[places])
-            held[places] += 1
-        chosen = np.flatnonzero(held == len(columns) if query.match == "all" else held)
-        return Scored(table.numbers[chosen], scores[chosen], stats)
+        words_of: list[list[str]] = [[] for _ in query.terms]
+        for word, number in terms.items():
+            words_of[number - 1].append(word)
+        found = [self._asked_term((query.stemmed, *words), alive) for words in words_of]
+        if scoring == "tf":
+            return Scored(table.numbers, *add_up([(term.places, term.counts) for term in found], len(table.numbers), query.match), None)
+        n, length = (len(self.documents), self.size) if alive is None else (int(alive.sum()), int(table.lengths[alive].sum()))
+        bm25 = Bm25(n, length / n if n else 0.0, tuple(len(term.places) for term in found))
+        parts = []
+        for number, term in enumerate(found):
+            if term.parts is None:
+                term.parts = bm25.parts(number, term.counts, bm25.held_back(table.lengths[term.places]))
+            parts.append((term.places, term.parts))
+        return Scored(table.numbers, *add_up(parts, len(table.numbers), query.match), bm25)
 
     def _as_table(self) -> _Table:
         import numpy as np
@@ -208,30 +229,41 @@ class WordIndex:
             self._table = _Table(np.array(self._numbers), np.array(self._lengths), np.array(self._expires))
         return self._table
 
-    def _column(
-        self, query: KeywordQuery, terms: Mapping[str, int], number: int, alive: npt.NDArray[np.bool_] | None
-    ) -> tuple[Integers, Floats]:
-        """The places that hold a term, which ``terms`` numbers from 1, each once, and how often each does."""
+    def _asked_term(self, key: tuple[bool, *tuple[str, ...]], alive: npt.NDArray[np.bool_] | None) -> _Asked:
+        """The documents that hold a term, known again as long as nothing changes.
+
+        Args:
+            key: whether it is of stems, and its words.
+            alive: which documents count; ``None`` for all.
+        """
+        if alive is not None:
+            places, counts = self._column(key)
+            left = alive[places]
+            return _Asked(places[left], counts[left])
+        known = self._asked.get(key)
+        if known is None:
+            known = _Asked(*self._column(key))
+            if len(known.places):
+                if len(self._asked) >= MAX_ASKED:
+                    self._asked, self._asked_bytes = {}, 0
+                self._asked[key] = known
+                # Its arrays, and one more for what they come to in a score.
+                self._asked_bytes += _ASKED_BYTES + 3 * int(known.places.nbytes)
+        return known
+
+    def _column(self, key: tuple[bool, *tuple[str, ...]]) -> tuple[Integers, Floats]:
+        """The places that hold a term, each once, and how often each does."""
         import numpy as np
 
-        columns = [
-            self._column_of(spelling)
-            for word, place in terms.items()
-            if place == number
-            for spelling in self._spellings(word, query.stemmed)
-        ]
+        stemmed, *words = key
+        columns = [self._column_of(spelling) for word in words for spelling in self._spellings(word, stemmed)]
         if len(columns) == 1:
-            places, counts = columns[0]
-        else:
-            together = np.zeros(len(self._numbers))
-            for places, counts in columns:
-                together[places] += counts
-            places = np.flatnonzero(together)
-            counts = together[places]
-        if alive is None:
-            return places, counts
-        left = alive[places]
-        return places[left], counts[left]
+            return columns[0]
+        together = np.zeros(len(self._numbers))
+        for places, counts in columns:
+            together[places] += counts
+        places = np.flatnonzero(together)
+        return places, together[places]
 
     def _column_of(self, word: str) -> tuple[Integers, Floats]:
         import numpy as np
@@ -289,6 +321,11 @@ class WordIndex:
             holders[place] = holders.pop(last)
         self._forget_columns(words)
 
+    def _forget_asked(self) -> None:
+        self._table = None
+        self._asked.clear()
+        self._asked_bytes = 0
+
     def _forget_columns(self, words: Iterable[str]) -> None:
         if self._columns:
             for word in words:
@@ -302,6 +339,23 @@ class WordIndex:
         del spellings[word]
         if not spellings:
             del self._by_stem[stemmed]
+
+
+def add_up(columns: Sequence[tuple[Integers, Floats]], number: int, match: Match) -> tuple[Integers, Floats]:
+    """The documents that match a query, by place, ascending, with the sum of what its terms add to the score of each.
+
+    Args:
+        columns: for each term the places of the documents that hold it, each once, and what it adds to each, above 0.
+        number: of all places.
+        match: whether a document must hold all terms or any.
+    """
+    import numpy as np
+
+    at = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in columns)])
+    # One after the other, in the order of the terms: sums come out as those of one document alone do.
+    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *(parts for _, parts in columns)]), number).astype(np.float64, copy=False)
+    hits: Integers = np.flatnonzero(scores if match == "any" else np.bincount(at, minlength=number) == max(1, len(columns)))
+    return hits, scores[hits]
 
 
 def _text_bytes(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
-from indelible.backend.interface import Backend, Corpus, CountedRecord, Document, Found, Indexer, Occurrences, Selection, Words
+from indelible.backend.interface import Backend, Corpus, CountedRecords, Document, Found, Indexer, Occurrences, Selection, Words
 from indelible.base.standing import Standing
 from indelible.testing.reference_log import Medium
 
@@ -33,14 +33,20 @@ class ReferenceWords(Backend):
                 found.append(Found(row.record, row.version, words))
         return found
 
-    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
-        found = []
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> CountedRecords | None:
+        found: list[tuple[bytes, int, list[int], int]] = []
         for row, _, words in self._texts(selection):
             there = Counter(self._listed(words))
-            counts = tuple(sum(there[word] for word in dict.fromkeys(term)) for term in terms)
+            counts = [sum(there[word] for word in dict.fromkeys(term)) for term in terms]
             if any(counts):
-                found.append(CountedRecord(row.record, row.version, counts, len(words.split()) if lengths else 0))
-        return found
+                found.append((row.record, row.version, counts, len(words.split()) if lengths else 0))
+        return CountedRecords(
+            [record for record, _, _, _ in found],
+            [version for _, version, _, _ in found],
+            [[counts[number] for _, _, counts, _ in found] for number in range(len(terms))],
+            [length for _, _, _, length in found],
+            self.corpus(selection) if lengths else None,
+        )
 
     def occurrences(self, terms: Sequence[Sequence[str]]) -> Occurrences:
         import numpy as np

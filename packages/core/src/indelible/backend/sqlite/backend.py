@@ -243,7 +243,7 @@ class SqliteBackend(SqliteReads):
         at_hand, stored = self._setting_at_hand(entry)
         if at_hand:
             return stored
-        with self._connections.read() as connection:
+        with self._connections.read(snapshot=False) as connection:
             row = connection.execute(queries()["meta"], (entry,)).fetchone()
         return None if row is None else str(row[0])
 

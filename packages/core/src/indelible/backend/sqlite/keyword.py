@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from indelible.backend.interface import CountedRecord, Document, Found, Occurrences, Selection
+from indelible.backend.interface import Corpus, CountedRecords, Document, Found, Occurrences, Selection
+from indelible.backend.sqlite.columns import columns_by_hand, columns_in_steps
 from indelible.backend.sqlite.postings import BEYOND, CHUNK_BITS, CHUNK_MASK, Waiting, postings
-from indelible.backend.sqlite.selection import state_conditions
+from indelible.backend.sqlite.schema import queries
+from indelible.backend.sqlite.selection import Conditions, state_conditions
+from indelible.backend.sqlite.vectors import joins_bytes
+from indelible.base.ids import ID_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,14 +27,8 @@ MAX_LISTED = 4096
 MAX_RESOLVED = 20_000
 """More candidates than this are found by going through the selection, not one by one."""
 Terms = Sequence[Sequence[Sequence[str]]]
-
-
-class _Place(NamedTuple):
-    """A record's state in a selection, and its document."""
-
-    record: bytes
-    version: int
-    doc: int
+_Place = tuple[bytes, int, int]
+"""A record's state in a selection: the record, the version, and the document."""
 
 
 def find_candidates(
@@ -40,63 +39,79 @@ def find_candidates(
         return []
     places = _places(connection, selection, MAX_LISTED + 1)
     if len(places) <= MAX_LISTED:
-        holders = _Holders(connection, terms, waiting, {place.doc for place in places})
+        holders = _Holders(connection, terms, waiting, {place[2] for place in places})
         docs = _matching(terms, match, holders)
-        places = [place for place in places if place.doc in docs]
+        places = [place for place in places if place[2] in docs]
     else:
         docs = _matching(terms, match, _Holders(connection, terms, waiting, None))
         if len(docs) > MAX_RESOLVED:
-            places = [place for place in _places(connection, selection, -1) if place.doc in docs]
+            places = [place for place in _places(connection, selection, -1) if place[2] in docs]
         else:
-            places = [_Place(found.record, found.version, found.doc) for found in resolve(connection, selection, list(docs))]
-    texts = _texts(connection, [place.doc for place in places])
-    found = {(place.record, place.version): Found(place.record, place.version, texts[place.doc]) for place in places if place.doc in texts}
+            places = [(found.record, found.version, found.doc) for found in resolve(connection, selection, list(docs))]
+    texts = _texts(connection, [place[2] for place in places])
+    found = {(record, version): Found(record, version, texts[doc]) for record, version, doc in places if doc in texts}
     return list(found.values())
 
 
 def count_in(
     connection: sqlite3.Connection, selection: Selection, terms: Sequence[Sequence[str]], waiting: Waiting, lengths: bool
-) -> list[CountedRecord] | None:
+) -> CountedRecords | None:
     """The records of a small selection in which any term occurs, counted in the index; ``None`` of a larger one."""
-    places = _places(connection, selection, MAX_LISTED + 1)
-    if len(places) > MAX_LISTED:
+    places = _joined_places(connection, selection, lengths)
+    if places is None:
         return None
-    counts: dict[int, list[int]] = {}
-    among: dict[int, list[int]] = {}
-    for doc in sorted({place.doc for place in places}):
-        among.setdefault(doc >> CHUNK_BITS, []).append(doc & CHUNK_MASK)
-    docs = {place.doc for place in places}
-    late = waiting.counts(connection, {word for term in terms for word in term}, docs)
-    for number, words in enumerate(terms):
-        for word in dict.fromkeys(words):
-            packed = _counted_among(connection, word, among)
-            for doc, count in (*packed, *((doc, count) for doc, count in late.get(word, {}).items() if doc in docs)):
-                counts.setdefault(doc, [0] * len(terms))[number] += count
-    found = [place for place in places if place.doc in counts]
-    known: dict[int, int] = {}
+    docs = places.docs
+    names = {word for term in terms for word in term}
+    late = waiting.counts(connection, names, set(docs))
+    rows: Iterable[tuple[str, int, bytes]] = ()
+    if docs:
+        listed = json.dumps([*names, *(name + BEYOND for name in names)])
+        rows = connection.execute(queries()["postings_among"], (listed, min(docs) >> CHUNK_BITS, max(docs) >> CHUNK_BITS))
+    # Loading numpy for one question would take longer than all else.
+    hits, counts = (columns_in_steps if "numpy" in sys.modules else columns_by_hand)(terms, docs, rows, late)
+    return CountedRecords(
+        [places.records[ID_BYTES * hit : ID_BYTES * (hit + 1)] for hit in hits],
+        [places.versions[hit] for hit in hits],
+        counts,
+        [places.lengths[hit] for hit in hits] if lengths else [0] * len(hits),
+        # Whatever is indexed has a word.
+        Corpus(len(docs) - places.lengths.count(0), sum(places.lengths)) if lengths else None,
+    )
+
+
+class _Joined(NamedTuple):
+    """The states of a selection: their records, one after the other, versions, documents, and how many words these have."""
+
+    records: bytes
+    versions: list[int]
+    docs: list[int]
+    lengths: list[int]
+
+
+def _joined_places(connection: sqlite3.Connection, selection: Selection, lengths: bool) -> _Joined | None:
+    """The states of a small selection, with lengths if they are needed; ``None`` of a larger one."""
+    where, join = _conditions(selection)
+    records = "CAST(group_concat(record, '') AS BLOB)" if joins_bytes() else "group_concat(hex(record), '')"
+    length, joined = ("", "'[]'")
     if lengths:
-        sql = "SELECT doc, length FROM keyword WHERE doc IN (SELECT value FROM json_each(?))"
-        known = dict(connection.execute(sql, (json.dumps(list(counts)),)).fetchall())
-    return [CountedRecord(place.record, place.version, tuple(counts[place.doc]), known.get(place.doc, 0)) for place in found]
-
-
-def _counted_among(connection: sqlite3.Connection, word: str, among: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
-    """How often a word occurs in packed documents, given by chunks as low bits, ascending."""
-    for chunk, documents in postings(connection, word):
-        lows, at, size = among.get(chunk, ()), 0, len(documents)
-        for low in lows:
-            at = bisect_left(documents, low, at)
-            if at == size:
-                break
-            if documents[at] == low:
-                end = bisect_right(documents, low, at)
-                yield (chunk << CHUNK_BITS) + low, end - at
-                at = end
-    for chunk, pairs in postings(connection, word + BEYOND):
-        there = set(among.get(chunk, ()))
-        for low, count in zip(pairs[::2], pairs[1::2], strict=True):
-            if low in there:
-                yield (chunk << CHUNK_BITS) + low, count
+        length, joined, join = ", ifnull(k.length, 0) AS length", "json_group_array(length)", f"{join} LEFT JOIN keyword k ON k.doc = s.doc"
+    # Numbers that one row joins are read sooner than a row each.
+    sql = (
+        f"SELECT count(*), {records}, json_group_array(doc), {joined}, "
+        "json_group_array(json_array(doc, version)) FILTER (WHERE doc <> version) "
+        f"FROM (SELECT s.record, s.version, s.doc{length} FROM state s {join} WHERE {where.sql} LIMIT ?)"
+    )
+    count, ids, *columns = connection.execute(sql, (*where.values, MAX_LISTED + 1)).fetchone()
+    if count > MAX_LISTED:
+        return None
+    docs, of_words, split = map(json.loads, columns)
+    versions_of: dict[int, int] = dict(split)
+    return _Joined(
+        bytes.fromhex(ids) if isinstance(ids, str) else ids or b"",
+        [versions_of.get(doc, doc) for doc in docs] if versions_of else docs,
+        docs,
+        of_words,
+    )
 
 
 def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence[int]) -> list[Document]:
@@ -123,10 +138,14 @@ def resolve(connection: sqlite3.Connection, selection: Selection, docs: Sequence
 
 
 def _places(connection: sqlite3.Connection, selection: Selection, limit: int) -> list[_Place]:
-    where = state_conditions(selection)
-    join = "JOIN payload p ON p.version = s.version" if selection.equals else ""
-    rows = connection.execute(f"SELECT s.record, s.version, s.doc FROM state s {join} WHERE {where.sql} LIMIT ?", (*where.values, limit))
-    return [_Place(*row) for row in rows]
+    where, join = _conditions(selection)
+    sql = f"SELECT s.record, s.version, s.doc FROM state s {join} WHERE {where.sql} LIMIT ?"
+    return connection.execute(sql, (*where.values, limit)).fetchall()
+
+
+def _conditions(selection: Selection) -> tuple[Conditions, str]:
+    """Which states a selection takes, and what has to be joined for that."""
+    return state_conditions(selection), "JOIN payload p ON p.version = s.version" if selection.equals else ""
 
 
 def _texts(connection: sqlite3.Connection, docs: Sequence[int]) -> dict[int, str]:

@@ -42,7 +42,8 @@ WAITING_WORDS = "waiting_words"
 """Under which name ``meta`` counts the words of the longer texts that wait: writers come and go, and take turns."""
 _NUMBER = "I"
 Stem = Callable[[str], str]
-"""The marked stem under which a word is listed as well, or nothing: a mark that no word has, and a stem that begins as the word does."""
+"""The marked stem under which a word is listed as well, or nothing: a mark beyond ASCII that no word has, and a stem that begins as the
+word does."""
 
 
 class Postings:
@@ -278,9 +279,8 @@ class Waiting:
             if among is not None and stamp != self._stamp:
                 late = [doc for doc in among if doc > stamp[0]]
                 if len(late) <= FEW:
-                    some = Waiting(self._stem)
-                    some._take(connection.execute(queries()["keywords_of"], (json.dumps(late),)).fetchall() if late else ())
-                    return some._found(words)
+                    rows = connection.execute(queries()["keywords_of"], (json.dumps(late),)).fetchall() if late else []
+                    return _counted(rows, set(words), self._stem)
             self._follow(connection, stamp)
             return self._found(words)
 
@@ -300,7 +300,7 @@ class Waiting:
     def _spelled(self, mark: str) -> list[str]:
         """The words that are listed under a mark as well."""
         first = mark[1:2]
-        if first and first not in self._stemmed:
+        if first and not mark.isascii() and first not in self._stemmed:
             self._stemmed.add(first)
             for word in self._held:
                 if word.startswith(first):
@@ -329,6 +329,26 @@ class Waiting:
                         self._note(word)
                 holders[doc] = holders.get(doc, 0) + 1
             self._last = doc
+
+
+def _counted(rows: Iterable[tuple[int, str]], names: set[str], stem: Stem) -> dict[str, dict[int, int]]:
+    """For each of some words and marked stems, in which of a few documents it occurs how often."""
+    texts = [(doc, words.split(" ")) for doc, words in rows]
+    counts_for = {name: [name] for name in names}
+    # A mark is beyond ASCII. Stemming takes longer than all else.
+    firsts = {name[1:2] for name in names if not name.isascii()}
+    if firsts:
+        for word in set().union(*(words for _, words in texts)):
+            mark = stem(word) if word[0] in firsts else ""
+            if mark in names:
+                counts_for.setdefault(word, []).append(mark)
+    found: dict[str, dict[int, int]] = {}
+    for doc, words in texts:
+        for word in filter(counts_for.__contains__, words):
+            for name in counts_for[word]:
+                counts = found.setdefault(name, {})
+                counts[doc] = counts.get(doc, 0) + 1
+    return found
 
 
 def listed(words: str, stem: Stem) -> Counter[str]:

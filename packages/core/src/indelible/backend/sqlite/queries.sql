@@ -182,6 +182,9 @@ SELECT documents FROM posting WHERE word = ? AND chunk = ?
 -- name: postings
 SELECT chunk, documents FROM posting WHERE word = ?
 
+-- name: postings_among
+SELECT word, chunk, documents FROM posting WHERE word IN (SELECT value FROM json_each(?)) AND chunk BETWEEN ? AND ?
+
 -- name: set_posting
 INSERT INTO posting(word, chunk, documents) VALUES (?, ?, ?) ON CONFLICT(word, chunk) DO UPDATE SET documents = excluded.documents
 

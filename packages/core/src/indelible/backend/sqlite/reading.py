@@ -13,7 +13,7 @@ from typing import Any, Literal
 from indelible.backend.interface import (
     CacheEntry,
     Corpus,
-    CountedRecord,
+    CountedRecords,
     Document,
     Found,
     Mark,
@@ -142,7 +142,7 @@ class SqliteReads(SqliteLargeReads):
         with self._connections.read() as connection:
             return find_candidates(connection, selection, terms, match, self._waiting)
 
-    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> list[CountedRecord] | None:
+    def counted(self, selection: Selection, terms: Sequence[Sequence[str]], *, lengths: bool) -> CountedRecords | None:
         with self._connections.read() as connection:
             return count_in(connection, selection, terms, self._waiting, lengths)
 

@@ -73,7 +73,9 @@ def state_conditions(selection: Selection) -> Conditions:
     where = Conditions()
     slices = slice_conditions(selection)
     if slices.values or slices.sql != "1":
-        where.add(f"s.slice IN (SELECT id FROM slice WHERE {slices.sql})", *slices.values)
+        # Records are looked up by themselves: their slice may hold any number of others.
+        column = "s.slice" if selection.records is None else "+s.slice"
+        where.add(f"{column} IN (SELECT id FROM slice WHERE {slices.sql})", *slices.values)
     if not selection.hidden:
         where.add("s.visible = 1")
     if selection.every_version:
