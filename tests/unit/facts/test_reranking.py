@@ -336,6 +336,6 @@ def test_what_changes_while_a_reranker_reads_is_left_out(many: MemoryStore, mode
             return super().score(query, texts)
 
     for more in ({}, {"recency": True}, {"feedback": True}, {"mmr": 0.5}):
-        found = many.recall("red fox", mode=mode, limit=100, rerank=Editing(), **more)  # type: ignore[arg-type]
+        found = many.recall("red fox", mode=mode, limit=100, rerank=Editing(), **more)
         assert first.id not in ids(found)
         assert len(found) == 29
