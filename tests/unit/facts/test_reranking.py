@@ -323,3 +323,19 @@ def test_s52_of_a_part_that_is_a_vector_alone_the_content_is_read(store: MemoryS
     hits = notes.search("red fox", vector, mode=mode, rerank=reranker)
     assert contents(hits) == ["red fox in the field", "red fox"]
     assert [sorted(texts) for _, texts in reranker.seen] == [["red fox", "red fox in the field"]]
+
+
+@each_mode
+def test_what_changes_while_a_reranker_reads_is_left_out(many: MemoryStore, mode: str) -> None:
+    """Whatever else reorders: reranking takes its time, and others write meanwhile."""
+    first = many.recall("red fox", mode=mode, limit=1)[0]
+
+    class Editing(Longest):
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            many.edit(first.id, "red fox elsewhere")
+            return super().score(query, texts)
+
+    for more in ({}, {"recency": True}, {"feedback": True}, {"mmr": 0.5}):
+        found = many.recall("red fox", mode=mode, limit=100, rerank=Editing(), **more)
+        assert first.id not in ids(found)
+        assert len(found) == 29

@@ -178,6 +178,8 @@ class Recall:
         if request.recency is not None:
             half_life = max(request.recency.half_life // timedelta(milliseconds=1), 1)
             for row in self._backend.rows(records, version=selection.version):
+                if row.standing.version not in shifts:  # it changed while this recall was under way, and will not be shown
+                    continue
                 occurred = loads(row.body).get("occurred_at", row.standing.created // 1000)
                 shifts[row.standing.version] += recency_shift(occurred, selection.now_ms, half_life, request.recency.weight)
         return shifts
