@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indelible.search import word_index
 from indelible.search.keyword import KeywordQuery, Scoring, corpus_stats, counts, parse_query, rank, rank_counted
 from indelible.search.normalise import stem, tokens
 from indelible.search.word_index import Scored, WordIndex
@@ -160,6 +161,22 @@ def test_what_it_takes_is_about_what_it_says(kind: str, stemmed: bool) -> None:
     finally:
         tracemalloc.stop()
     assert taken / 2 <= index.nbytes <= 2 * taken
+
+
+def test_terms_that_were_asked_for_are_known_again_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S74: until the index changes, and no more of them than a few; words that nobody holds take no room."""
+    monkeypatch.setattr(word_index, "MAX_ASKED", 2)
+    index = WordIndex()
+    index.add(1, "tea kettle blue")
+    plain = index.nbytes
+    index.score(parse_query("absent"), "tf", None)
+    assert index.nbytes == plain
+    for word in ("tea", "kettle", "blue", "tea"):
+        index.score(parse_query(word), "bm25", None)
+        assert 1 <= len(index._asked) <= 2
+        assert index.nbytes > plain
+    index.add(2, "tea")
+    assert not index._asked
 
 
 def test_taking_out_what_is_not_there_is_fine() -> None:
