@@ -87,7 +87,7 @@ def kept(backend: SqliteBackend, docs: list[int], models: tuple[str, ...] = ("m"
         assert found.keys().isdisjoint(chunk.docs.tolist())
         for at, doc in enumerate(chunk.docs.tolist()):
             part = "" if chunk.parts is None else chunk.parts[at]
-            found.setdefault(doc, set()).add((part, chunk.data[at * size : (at + 1) * size]))
+            found.setdefault(doc, set()).add((part, bytes(chunk.data[at * size : (at + 1) * size])))
     return found
 
 
@@ -374,7 +374,7 @@ class Writings:
                 documents, chunk, _ = self.backend.embedded(selection, models)
                 docs = set(documents.docs.tolist())
                 assert set(chunk.docs.tolist()) == docs & wanted.keys()
-                data = [chunk.data[at : at + 8] for at in range(0, len(chunk.data), 8)]
+                data = [bytes(chunk.data[at : at + 8]) for at in range(0, len(chunk.data), 8)]
                 assert sorted(data) == sorted(row.data for row in self.backend.vectors(selection, models))
                 assert len(data) == len(chunk.docs)
         for doc, some in self.given.items():
