@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,9 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
             near = bool(np.logical_and.reduce(np.abs(np.add.reduce(rows * rows, axis=1) - 1.0) <= _NEAR))
         if near:
             return np.array(table, dtype=np.float32)
-    # The plain ufuncs, since every write of a fact comes here: the methods and norm() take several times as long for one row.
+    if count == 1:
+        return _unit_row(rows[0], name)
+    # The plain ufuncs: the methods and norm() take several times as long for a few rows.
     peaks = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0.0)
     if not np.logical_and.reduce(np.isfinite(peaks), axis=None):
         raise ModelError(f"embedder {name} returned a vector with NaN or infinity, for text {int(np.isfinite(peaks).argmin())} of {count}")
@@ -84,6 +87,21 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
         raise ModelError(f"embedder {name} returned a vector of zeros, which has no direction, for text {int(peaks.argmin())} of {count}")
     rows /= peaks  # first, so that neither huge nor tiny numbers overflow when squared
     unit: Vectors = (rows / np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))).astype(np.float32)
+    return unit
+
+
+def _unit_row(row: Table, name: str) -> Vectors:
+    """What ``unit_vectors`` makes of one row: most writes of a fact come here, and it takes half the time."""
+    import numpy as np
+
+    peak = float(np.maximum.reduce(np.abs(row)))
+    if not math.isfinite(peak):
+        raise ModelError(f"embedder {name} returned a vector with NaN or infinity, for text 0 of 1")
+    if not peak:
+        raise ModelError(f"embedder {name} returned a vector of zeros, which has no direction, for text 0 of 1")
+    row /= peak
+    row /= math.sqrt(np.add.reduce(row * row))
+    unit: Vectors = row.astype(np.float32)[None]
     return unit
 
 
