@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from indelible.backend.interface import Backend
 from indelible.base.clock import Clock, SystemClock, ms_from_datetime
 from indelible.base.ids import IdSource, uuid7
-from indelible.base.plan import Draft, Written
+from indelible.base.plan import Draft, Setting, Written
+from indelible.base.record import Namespace
 from indelible.errors import InvalidInput
 from indelible.faces.arguments import When
 from indelible.faces.document_cache import DocumentCache
@@ -80,6 +81,8 @@ class Engine:
         self._embedder_given = embedder
         self._embedder: Embedder | None = None
         self._positions: dict[int, tuple[int, int]] = {}
+        self.settled: dict[tuple[Namespace, tuple[str, int]], Setting] = {}
+        """What was seen in the settings when a namespace was held to a vector space."""
         self._lock = threading.RLock()
         self.vector_cache = VectorCache(backend)
         self.large_vectors = LargeVectors(backend)
