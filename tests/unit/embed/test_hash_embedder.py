@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indelible.embed.checks import unit_vectors
 from indelible.errors import InvalidInput
-from indelible.testing.embedder import HashEmbedder
+from indelible.testing.embedder import HashEmbedder, _words
 
 MODEL = HashEmbedder()
 
@@ -70,7 +72,15 @@ def test_words_that_were_met_before_count_the_same(texts: list[str]) -> None:
     assert small.embed_documents(texts).tobytes() == HashEmbedder(8).embed_documents(texts).tobytes()
 
 
+@given(text=st.text(max_size=300), dim=st.sampled_from([2, 3, 64, 65]))
+def test_a_text_is_the_sum_of_its_words(text: str, dim: int) -> None:
+    words = _words(text)
+    rows = [np.frombuffer(hashlib.shake_256(f"hash-{dim}\0{word}".encode()).digest(4 * dim), "<i4").astype(float) for word in words]
+    expected = unit_vectors([sum(rows), sum(rows)], count=2, dim=dim, name="test")
+    assert HashEmbedder(dim).embed_query(text).tobytes() == expected[0].tobytes()
+
+
 def test_what_is_kept_of_words_is_bounded() -> None:
-    large = HashEmbedder(1 << 18)
+    large = HashEmbedder(1 << 20)
     large.embed_documents(["one two"])
     assert len(large._known) == 1

@@ -12,17 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indelible import InvalidInput, MemoryStore, ModelError, Part
+from indelible import EmbedderMismatch, InvalidInput, MemoryStore, ModelError, Part
+from indelible.backend.sqlite import SqliteBackend
 from indelible.base.canonical import dumps, loads
 from indelible.base.clock import datetime_from_us
-from indelible.base.event import compose_body
+from indelible.base.event import Op, compose_body
 from indelible.base.ids import uuid7
 from indelible.base.payload_fields import slot_fields
+from indelible.base.plan import Draft, Setting
 from indelible.base.record import Record, Scope
 from indelible.base.standing import FOREVER, Standing
 from indelible.embed.checks import unit_vectors
+from indelible.faces.engine import TextIndexer
 from indelible.faces.fields import record_from_fields, record_of, state_fields, without_nulls
-from indelible.testing import FakeClock, SequentialIds
+from indelible.testing import FakeClock, HashEmbedder, ReferenceBackend, SequentialIds
 from tests.unit.faces.strategies import JSON, TEXTS, same
 from tests.unit.facts.stores import open_store
 
@@ -221,3 +224,37 @@ def test_a_setting_is_read_while_another_thread_writes(path: Path, clock: FakeCl
         with backend._connections.write():  # type: ignore[attr-defined]  # the engine's own
             assert another.submit(backend.setting, "mood").result(timeout=20) == "dark"
             assert backend.setting("mood") == "dark"
+
+
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_nothing_is_written_that_requires_another_setting(path: Path, clock: FakeClock, in_a_file: bool) -> None:
+    backend = SqliteBackend(str(path), TextIndexer(), clock=clock) if in_a_file else ReferenceBackend(clock=clock)
+    backend.setting("mood", "dark", namespace=("a",))
+    for wrong in (Setting("mood", ("a",), "light"), Setting("mood", None, "dark"), Setting("other", ("a",), "dark")):
+        assert backend.append([Draft(Op.REMEMBER, ("a",), key="x"), Draft(Op.REMEMBER, ("a",), key="y", requires=wrong)]) == []
+        assert backend.mark().version == 0
+    assert len(backend.append([Draft(Op.REMEMBER, ("a",), key="x", requires=Setting("mood", ("a",), "dark"))])) == 1
+    backend.close()
+
+
+def test_a_fact_is_not_written_into_a_space_that_was_exchanged_meanwhile(path: Path, clock: FakeClock) -> None:
+    with open_store(path, clock=clock) as store:
+        store.remember("tea")
+        with open_store(path, clock=clock, embedder=HashEmbedder(seed=7)) as rival:
+            rival.reindex()
+        version = store.version
+        for _ in range(2):
+            with pytest.raises(EmbedderMismatch):
+                store.remember("milk")
+        assert store.version == version
+        with open_store(path, clock=clock) as rival:
+            rival.reindex()
+        assert store.remember("milk").content == "milk"
+
+
+@given(numbers=st.lists(st.floats(-1e30, 1e30), min_size=2, max_size=300).filter(any), small=st.booleans())
+def test_a_vector_alone_becomes_what_it_becomes_among_others(numbers: list[float], small: bool) -> None:
+    table = np.array([numbers, numbers], dtype=np.float32 if small else np.float64)
+    if table.any():
+        both = unit_vectors(table, count=2, dim=None, name="test")
+        assert unit_vectors(table[:1], count=1, dim=None, name="test").tobytes() == both[:1].tobytes()

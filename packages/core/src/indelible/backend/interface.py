@@ -200,6 +200,9 @@ class Backend(LargeReads):
     def append(self, drafts: Sequence[Draft]) -> list[Written]:
         """Plan and write drafts in one transaction; acknowledged only once it survives a power cut.
 
+        Returns:
+            What became of each draft; nothing at all, and nothing was written, if one requires a setting that reads otherwise by now.
+
         Raises:
             IndelibleError: as the planner or the medium says; then nothing was written.
         """

@@ -48,6 +48,14 @@ class Twins(NamedTuple):
     without: frozenset[str] = frozenset()
 
 
+class Setting(NamedTuple):
+    """What a setting of a store, or of a namespace, reads."""
+
+    name: str
+    namespace: Namespace | None
+    value: str
+
+
 @dataclass(slots=True)
 class Draft:
     """What a face asks to be written; not frozen, since making a frozen one takes three times as long and every write makes one.
@@ -71,6 +79,7 @@ class Draft:
         if_missing: what a FORGET of nothing does: error, nothing, or an event all the same.
         touch_ttl: for TOUCH, the record's whole time to live; smaller moves than a tenth of it are not worth an event.
         reason: for PURGE.
+        requires: a setting that was read before; if it reads otherwise by now, nothing of the transaction is written.
     """
 
     op: Op
@@ -91,6 +100,7 @@ class Draft:
     restore_version: int | None = None
     touch_ttl: int | None = None
     reason: PurgeReason = PurgeReason.REQUEST
+    requires: Setting | None = None
 
 
 class Head(NamedTuple):

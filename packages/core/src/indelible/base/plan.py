@@ -22,6 +22,7 @@ from indelible.base.draft import Lookup as Lookup
 from indelible.base.draft import OldState as OldState
 from indelible.base.draft import PartVector as PartVector
 from indelible.base.draft import Planned as Planned
+from indelible.base.draft import Setting as Setting
 from indelible.base.draft import Twins as Twins
 from indelible.base.draft import Written as Written
 from indelible.base.event import SALT_BYTES, Op, compose_body, event_hash, payload_commitment

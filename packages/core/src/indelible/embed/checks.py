@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -67,16 +68,17 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
     if table.shape[1] == 0 or (dim is not None and table.shape[1] != dim):
         due = "at least one" if dim is None else str(dim)
         raise ModelError(f"embedder {name} returned vectors of {table.shape[1]} numbers, {due} were due")
-    rows = table.astype(np.float64)
-    if table.dtype == np.float32:
-        # Many models give unit vectors already. Not finite or zero ones are not near to 1 either.
-        if count == 1:
-            near = abs(float(np.vdot(rows, rows)) - 1.0) <= _NEAR
-        else:
-            near = bool(np.logical_and.reduce(np.abs(np.add.reduce(rows * rows, axis=1) - 1.0) <= _NEAR))
-        if near:
+    # Many models give unit vectors already. Not finite or zero ones are not near to 1 either.
+    may_be_unit = table.dtype == np.float32
+    if count == 1:
+        # Every write of a fact comes here, with numpy gone from the processor's caches since the one before: the fewer calls, the better.
+        if may_be_unit and abs(math.hypot(*table[0].tolist()) ** 2 - 1.0) <= _NEAR:
             return np.array(table, dtype=np.float32)
-    # The plain ufuncs, since every write of a fact comes here: the methods and norm() take several times as long for one row.
+        return _unit_row(table[0].astype(np.float64), name)
+    rows = table.astype(np.float64)
+    if may_be_unit and np.logical_and.reduce(np.abs(np.add.reduce(rows * rows, axis=1) - 1.0) <= _NEAR):
+        return np.array(table, dtype=np.float32)
+    # The plain ufuncs: the methods and norm() take several times as long for a few rows.
     peaks = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0.0)
     if not np.logical_and.reduce(np.isfinite(peaks), axis=None):
         raise ModelError(f"embedder {name} returned a vector with NaN or infinity, for text {int(np.isfinite(peaks).argmin())} of {count}")
@@ -84,6 +86,21 @@ def unit_vectors(raw: object, *, count: int, dim: int | None, name: str) -> Vect
         raise ModelError(f"embedder {name} returned a vector of zeros, which has no direction, for text {int(peaks.argmin())} of {count}")
     rows /= peaks  # first, so that neither huge nor tiny numbers overflow when squared
     unit: Vectors = (rows / np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))).astype(np.float32)
+    return unit
+
+
+def _unit_row(row: Table, name: str) -> Vectors:
+    """What ``unit_vectors`` makes of one row: most writes of a fact come here, and it takes half the time."""
+    import numpy as np
+
+    peak = float(np.maximum.reduce(np.abs(row)))
+    if not math.isfinite(peak):
+        raise ModelError(f"embedder {name} returned a vector with NaN or infinity, for text 0 of 1")
+    if not peak:
+        raise ModelError(f"embedder {name} returned a vector of zeros, which has no direction, for text 0 of 1")
+    row /= peak
+    row /= math.sqrt(np.add.reduce(row * row))
+    unit: Vectors = row.astype(np.float32)[None]
     return unit
 
 

@@ -10,7 +10,8 @@ from indelible.backend.interface import Backend
 from indelible.base.canonical import check_fits
 from indelible.base.clock import Clock, SystemClock, ms_from_datetime
 from indelible.base.ids import IdSource, uuid7
-from indelible.base.plan import Draft, Written
+from indelible.base.plan import Draft, Setting, Written
+from indelible.base.record import Namespace
 from indelible.errors import InvalidInput
 from indelible.faces import document_cache, filter_cache, large_vectors, vector_cache, word_cache
 from indelible.faces.arguments import When, check_whole
@@ -115,6 +116,8 @@ class Engine:
         self._embedder_given = embedder
         self._embedder: Embedder | None = None
         self._positions: dict[int, tuple[int, int]] = {}
+        self.settled: dict[tuple[Namespace, tuple[str, int]], Setting] = {}
+        """What was seen in the settings when a namespace was held to a vector space."""
         self._lock = threading.RLock()
         self.cache_bytes = cache_bytes
         self.vector_cache = VectorCache(backend, self._share(vector_cache.MAX_BYTES))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import ContextRead, Mark, Row, Selection
 from indelible.base.canonical import loads
-from indelible.base.plan import CONTEXT_PART, ContextTexts, PartVector
+from indelible.base.plan import CONTEXT_PART, ContextTexts, PartVector, Setting
 from indelible.base.record import Namespace, Part
 from indelible.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from indelible.faces.contexts import contexts_of, embedded_texts, has_text
@@ -28,11 +28,13 @@ CALLER_SPACE = "caller"
 _ROUNDS = 5
 """How often a context is embedded again because somebody changed a neighbour meanwhile."""
 _CHUNK = 256
+_MAX_SETTLED = 1000
 MAX_VECTORS = 1 << 18
 """So many vectors of one model a record may have: a backend numbers them, those of several models together, within 2^20."""
 _SHORT = 200
 """Most texts fit any model's window; only longer ones need its tokenizer."""
 _PACKED_TOGETHER = 1024
+_IS_LITTLE = sys.byteorder == "little"
 
 
 class Space(NamedTuple):
@@ -53,6 +55,10 @@ class Space(NamedTuple):
 @lru_cache(maxsize=256)
 def _model_name(space: Space, identity: str) -> str:
     return json.dumps([*space, identity], separators=(",", ":"))
+
+
+def _stored_text(space: Space) -> str:
+    return json.dumps(list(space))
 
 
 @lru_cache(maxsize=256)
@@ -129,6 +135,28 @@ class Indexing:
             )
         return there
 
+    def settling(self, namespace: Namespace, *, anew: bool = False) -> Setting:
+        """Hold a namespace to the model's space like ``settle``; a write can require what this gives, in place of having it read anew.
+
+        Args:
+            namespace: which.
+            anew: whether what was seen before is known to be so no more.
+
+        Raises:
+            EmbedderMismatch: it already lives in another.
+        """
+        space, settled = self.space(), self._engine.settled
+        known = settled.get((namespace, space))
+        if anew or known is None:
+            self.settle(namespace, space)
+            where = namespace if self._home is None else self._home
+            # As it stands there, which need not be as this release writes it.
+            text = self._engine.backend.setting(SPACE_SETTING, namespace=where) or _stored_text(space)
+            if len(settled) >= _MAX_SETTLED:
+                settled.clear()
+            known = settled[namespace, space] = Setting(SPACE_SETTING, where, text)
+        return known
+
     def elsewhere(self, namespaces: Iterable[Namespace], above: Namespace) -> set[Namespace]:
         """Those of some namespaces below another that a collection with a model of another space holds."""
         found = set()
@@ -159,7 +187,7 @@ class Indexing:
     def resettle(self, namespace: Namespace, space: Space) -> None:
         """Move a namespace to another space, after a reindex."""
         where = namespace if self._home is None else self._home
-        self._engine.backend.setting(SPACE_SETTING, json.dumps(list(space)), namespace=where)
+        self._engine.backend.setting(SPACE_SETTING, _stored_text(space), namespace=where)
 
     def vectors(self, namespace: Namespace, content: str, parts: Sequence[Part] = ()) -> tuple[PartVector, ...]:
         """The vectors of one record."""
@@ -339,7 +367,7 @@ def _rows(vectors: Vectors) -> Iterator[bytes]:
     """Each row as ``packed`` makes it; many are turned into bytes together, which takes a third of the time."""
     for start in range(0, len(vectors), _PACKED_TOGETHER):
         some = vectors[start : start + _PACKED_TOGETHER]
-        data = some.astype("<f4", copy=False).tobytes()
+        data = (some if _IS_LITTLE else some.astype("<f4")).tobytes()
         size = len(data) // len(some)
         for place in range(0, len(data), size):
             yield data[place : place + size]

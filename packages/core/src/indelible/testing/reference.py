@@ -75,6 +75,9 @@ class ReferenceBackend(ReferenceWords):
 
     def append(self, drafts: Sequence[Draft]) -> list[Written]:
         with self._open() as medium:
+            required = [draft.requires for draft in drafts if draft.requires is not None]
+            if any(medium.settings.get((name, namespace)) != value for name, namespace, value in required):
+                return []
             if medium.device is None:
                 medium.device = os.urandom(ID_BYTES)
             head = medium.head(medium.device)

@@ -133,6 +133,9 @@ class SqliteBackend(SqliteReads):
             return []
         with self._connections.write() as connection:
             known = self._known_log(connection)
+            for draft in drafts:
+                if draft.requires is not None and self._stored(connection, known, _entry(*draft.requires[:2])) != draft.requires.value:
+                    return []
             planner = Planner(known.transaction, known.head, self._clock.now_us(), new_id=self._new_id)
             if known.continues is not None:
                 planner.plan_device(known.continues)
@@ -233,7 +236,7 @@ class SqliteBackend(SqliteReads):
             connection.execute(queries()["raise_epoch"])
 
     def setting(self, name: str, value: str | None = None, *, namespace: Namespace | None = None) -> str | None:
-        entry = f"setting:{name}" if namespace is None else f"setting:{name}@{namespace_text(namespace)}"
+        entry = _entry(name, namespace)
         if value is not None:
             with self._connections.write() as connection:
                 if self._known is not None:
@@ -260,12 +263,7 @@ class SqliteBackend(SqliteReads):
                 writer = None if known is None else connections.unchanged_writer(*known.stamp)
                 if known is None or writer is None:
                     return False, None
-                if entry not in known.settings:
-                    if len(known.settings) >= _MAX_SETTINGS:
-                        known.settings.clear()
-                    row = writer.execute(queries()["meta"], (entry,)).fetchone()
-                    known.settings[entry] = None if row is None else str(row[0])
-                return True, known.settings[entry]
+                return True, self._stored(writer, known, entry)
             except sqlite3.Error:
                 return False, None  # an ordinary read will say what is wrong
             finally:
@@ -273,6 +271,15 @@ class SqliteBackend(SqliteReads):
         finally:
             # Ctrl-C may come at any point, also where the lock is about to be let go; what is let go already stays so.
             lock.let_go()
+
+    def _stored(self, connection: sqlite3.Connection, known: _KnownLog, entry: str) -> str | None:
+        """A setting as a writer that knows the log reads it."""
+        if entry not in known.settings:
+            if len(known.settings) >= _MAX_SETTINGS:
+                known.settings.clear()
+            row = connection.execute(queries()["meta"], (entry,)).fetchone()
+            known.settings[entry] = None if row is None else str(row[0])
+        return known.settings[entry]
 
     def cache_put(self, namespace: Namespace, entries: Sequence[CacheEntry], remove: Sequence[str] = ()) -> None:
         text = namespace_text(namespace)
@@ -303,6 +310,11 @@ class SqliteBackend(SqliteReads):
 
     def close(self) -> None:
         self._connections.close()
+
+
+def _entry(name: str, namespace: Namespace | None) -> str:
+    """Under which name a setting stands in the file."""
+    return f"setting:{name}" if namespace is None else f"setting:{name}@{namespace_text(namespace)}"
 
 
 def restore_file(backup: str, target: str, indexer: Indexer, clock: Clock) -> Report:
