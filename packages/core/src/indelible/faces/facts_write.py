@@ -226,7 +226,7 @@ class FactWrites(FactReads):
         return [written_record(outcome, item.content, item.draft.fields) for item, outcome in zip(batch.items, written, strict=True)]
 
     def _append_settled(self, draft: Draft) -> builtins.list[Written]:
-        """Write a fact alone: that the space is still as it was last seen is looked up by the write, while many settle it before the work."""
+        """Write a fact alone: the write looks up whether the space is as it was last seen, while many settle it before the work."""
         draft.requires = self._indexing.settling(self._namespace) if draft.vectors else None
         while not (written := self._engine.backend.append([draft])):
             draft.requires = self._indexing.settling(self._namespace, anew=True)
