@@ -207,7 +207,6 @@ class FactWrites(FactReads):
         if progress is not None and not callable(progress):
             raise InvalidInput(f"progress must be a function of two numbers, got {type(progress).__name__}")
         pending = [item for item in batch.items if item.twin is None]
-        # One alone goes by what the space was when last read; after a long embedding it would be known too late that it is another.
         alone = len(batch.items) == 1
         for start in range(0, len(pending), EMBED_CHUNK):
             chunk = pending[start : start + EMBED_CHUNK]
@@ -216,7 +215,7 @@ class FactWrites(FactReads):
                 item.draft.vectors = vectors
             if progress is not None:
                 progress(min(start + EMBED_CHUNK, len(pending)), len(pending))
-        written = self._append_settled(batch.drafts()) if alone else self._engine.backend.append(batch.drafts())
+        written = self._append_settled(batch.drafts()[0]) if alone else self._engine.backend.append(batch.drafts())
         # Others may be indexed with what was revised under its key.
         changed = [item.record for item in written if item.changed and item.record and item.standing and item.standing.key]
         self._refresh_context(changed, [item.record for item in written if item.stale and item.record])
@@ -226,16 +225,11 @@ class FactWrites(FactReads):
             self._embed_written(tuple(record for record in left if record is not None))
         return [written_record(outcome, item.content, item.draft.fields) for item, outcome in zip(batch.items, written, strict=True)]
 
-    def _append_settled(self, drafts: builtins.list[Draft]) -> builtins.list[Written]:
-        """Write one fact, whose vectors are of the space that its namespace has when it is written."""
-        for draft in drafts:
-            if draft.vectors:
-                draft.requires = self._indexing.settling(self._namespace)
-        written = self._engine.backend.append(drafts)
-        while drafts and not written:
-            for draft in drafts:
-                draft.requires = self._indexing.settling(self._namespace, anew=True)
-            written = self._engine.backend.append(drafts)
+    def _append_settled(self, draft: Draft) -> builtins.list[Written]:
+        """Write a fact alone: the write looks up whether the space is as it was last seen, while many settle it before the work."""
+        draft.requires = self._indexing.settling(self._namespace) if draft.vectors else None
+        while not (written := self._engine.backend.append([draft])):
+            draft.requires = self._indexing.settling(self._namespace, anew=True)
         return written
 
     def _embed_written(self, records: tuple[bytes, ...]) -> None:
