@@ -17,7 +17,7 @@ from indelible.backend.large import Documents, VectorChunk
 from indelible.faces import coded_store, coded_vectors
 from indelible.faces.coded_store import CodedStore, Lookup
 from indelible.faces.coded_vectors import CodedVectors
-from indelible.faces.vector_cache import NEVER, Vectors
+from indelible.faces.vectors import NEVER, Vectors
 from indelible.search import codes
 from indelible.testing.reference import ReferenceBackend
 from tests.unit.facts.vector_arrays import arranged_rows

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indelible.backend.interface import VectorRow
-from indelible.faces.vector_cache import DECIMALS, NEVER, Vectors, rearrange
+from indelible.faces.vectors import DECIMALS, NEVER, Vectors, rearrange
 from tests.unit.facts.vector_arrays import arranged_rows, arrays
 
 DIM = 32

@@ -8,7 +8,7 @@ import numpy as np
 
 from indelible.backend.interface import VectorRow
 from indelible.backend.large import Documents, VectorChunk
-from indelible.faces.vector_cache import NEVER, Vectors, arrange
+from indelible.faces.vectors import NEVER, Vectors, arrange
 
 
 def arrays(rows: Sequence[VectorRow]) -> tuple[Documents, VectorChunk]:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indelible.backend.interface import Backend, Selection
-from indelible.backend.large import Documents, VectorChunk
+from indelible.backend.large import Documents, VectorChunk, places_of
 from indelible.faces.coded_store import BYTES_BESIDE, CodedStore
 from indelible.faces.coded_vectors import CodedVectors, rows_at_a_time
-from indelible.faces.vector_cache import first_rows, rows_of
+from indelible.faces.vectors import first_rows, rows_of
 
 if TYPE_CHECKING:
-    from indelible.faces.vector_cache import Integers, Mask
+    from indelible.faces.vectors import Integers, Mask
 
 DEAD_SHARE = 0.2
 """With a larger share of records that are no longer part of it, a selection is read anew."""
@@ -118,7 +118,7 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
     chunks = backend.vector_chunks(found.docs, models, rows_at_a_time(store.dim))
     for chunk in _ahead(chunks) if len(found.docs) > _AHEAD else chunks:
         starts = first_rows(chunk.docs)
-        at = np.searchsorted(found.docs, chunk.docs[starts])
+        at = places_of(found.docs, chunk.docs[starts])
         there[at] = True
         store.append(found.only(at), starts, rows_of(chunk, store.dim))
     lacking = found.only(~there)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.large import Documents, places_of
 from indelible.base.ids import ID_BYTES
-from indelible.faces.vector_cache import NEVER, unit_rows
+from indelible.faces.vectors import NEVER, unit_rows
 from indelible.search.codes import nearly_unit, quantise
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from indelible.faces.vector_cache import Floats, Integers, Matrix
+    from indelible.faces.vectors import Floats, Integers, Matrix
     from indelible.search.codes import Codes
 
-BLOCK_ROWS = 65_536
+BLOCK_ROWS = 1 << 17
 """Rows of a block: what is computed of one stays in a processor's cache, and appending copies nothing."""
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from indelible.backend.interface import Backend
 from indelible.backend.large import VectorChunk
 from indelible.faces.coded_store import Block, CodedStore
-from indelible.faces.vector_cache import DECIMALS, best_of_each, exact_cosines, first_rows, in_order, rows_of, unit_rows
+from indelible.faces.vectors import DECIMALS, best_of_each, exact_cosines, first_rows, in_order, rows_of, unit_rows
 from indelible.search.codes import CodedQuery
 from indelible.search.floor import Floor, greatest
 
 if TYPE_CHECKING:
     from indelible.backend.large import Bytes
-    from indelible.faces.vector_cache import Floats, Integers, Mask, Matrix
+    from indelible.faces.vectors import Floats, Integers, Mask, Matrix
 
 READ_BYTES = 4 << 20
 """About so much of vectors is read at a time."""
@@ -291,7 +291,9 @@ def _scores(block: Block, asked: CodedQuery) -> Floats:
     """The product of a question's code with that of each record's best part, in units of the question's scale."""
     import numpy as np
 
-    scores = asked.products(block.codes) * block.scales
+    scores = asked.products(block.codes)
+    # In place: new memory for so many would cost as much as a third of the product.
+    scores *= block.scales
     return scores if block.starts is None else np.maximum.reduceat(scores, block.starts)
 
 

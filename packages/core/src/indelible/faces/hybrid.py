@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.faces.coded_vectors import CodedVectors
-from indelible.faces.vector_cache import Vectors
+from indelible.faces.vectors import Vectors
 from indelible.faces.words import Shares
 from indelible.search.fusion import fuse, fused_scores
 
 if TYPE_CHECKING:
-    from indelible.faces.vector_cache import Floats, Integers, Mask, Matrix
+    from indelible.faces.vectors import Floats, Integers, Mask, Matrix
 
 FEW = 100
 """So many more than are wanted are as well looked at one by one."""

@@ -15,7 +15,7 @@ from indelible.faces.contexts import has_text
 from indelible.faces.engine import Engine
 from indelible.faces.indexing import Indexing, Space
 from indelible.faces.request import Request
-from indelible.faces.vector_cache import Vectors, arrange
+from indelible.faces.vectors import Vectors, arrange
 
 if TYPE_CHECKING:
     import numpy as np

@@ -56,27 +56,27 @@ def quantise(rows: Matrix, codes: Codes, scales: Floats) -> Floats:
     import numpy as np
 
     found: Floats = np.empty(len(rows))
-    scratch = np.empty((min(_PIECE, len(rows)), rows.shape[1]), np.float32)
+    scratch = np.empty((2, min(_PIECE, len(rows)), rows.shape[1]), np.float32)
     # What is not finite shows in the length of the remainder.
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, len(rows), _PIECE):
             part = rows[start : start + _PIECE]
-            left = scratch[: len(part)]
-            scale = np.maximum(part.max(axis=1), -part.min(axis=1)) / np.float32(_LARGEST)
+            left, whole = scratch[:, : len(part)]
+            scale = np.abs(part, out=left).max(axis=1) / np.float32(_LARGEST)
             bad = ~np.isfinite(scale)
             scale[bad | (scale < 1e-30)] = 1.0
             np.multiply(part, (np.float32(1.0) / scale)[:, None], out=left)
-            np.rint(left, out=left)
+            np.rint(left, out=whole)
             if bad.any():
-                left[bad] = 0.0
-            codes[start : start + len(part)] = left
-            left *= scale[:, None]
-            np.subtract(part, left, out=left)
+                whole[bad] = 0.0
+            codes[start : start + len(part)] = whole
+            # In units of the scale, and exact: a number less what it was rounded to.
+            left -= whole
             scales[start : start + len(part)] = scale
-            found[start : start + len(part)] = np.sqrt(np.einsum("ij,ij->i", left, left))
-    # Each number of the remainder was rounded twice, to within u of numbers whose lengths are below 2 together; the sum of squares errs by
-    # n u at most, its root by half of that.
-    found = found * (1.0 + rows.shape[1] * _U) + 4 * _U
+            found[start : start + len(part)] = np.sqrt(np.einsum("ij,ij->i", left, left)) * scale
+    # Each number was rounded twice, to within u of itself, before its remainder was taken, and the lengths of rows are below 2; the sum of
+    # squares errs by n u at most, its root by half of that, and it and its product with the scale are rounded once more.
+    found = found * (1.0 + (rows.shape[1] + 4) * _U) + 4 * _U
     found[~np.isfinite(found)] = np.inf
     return found
 

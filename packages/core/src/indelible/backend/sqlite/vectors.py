@@ -41,6 +41,8 @@ _PACKS_AFTER = f"{_PACKS} WHERE v.id > ? AND {OF_MODELS} ORDER BY v.id LIMIT ?"
 _PACKS_OF_LISTED = f"{_PACKS} WHERE v.id IN (SELECT k.pack FROM json_each(?) j CROSS JOIN packed k ON k.doc = j.value) AND {OF_MODELS}"
 _OF_SLICES = "v.slice IN (SELECT id FROM slice WHERE {where})"
 _EMPTY = b""
+_PICKED = 32
+"""Of so many documents, and fewer, each vector is taken out of its pack by the query that reads it."""
 
 
 def chunks(read: Reads, docs: Integers, models: Sequence[str], rows: int) -> Iterator[VectorChunk]:
@@ -60,6 +62,12 @@ def chunks(read: Reads, docs: Integers, models: Sequence[str], rows: int) -> Ite
                 break
             scanned = found[-1][0]
             yield from _wanted(found, docs, there)
+    elif len(models) == 1 and 0 < len(docs) <= _PICKED:
+        # Most often that is all.
+        picked = _picked(read, docs, names)
+        there[places_of(docs, picked.docs)] = True
+        if len(picked.docs):
+            yield picked
     step, places = max(1, rows), np.flatnonzero(~there)
     while len(places):
         some = places[:step]
@@ -86,6 +94,34 @@ def chunks(read: Reads, docs: Integers, models: Sequence[str], rows: int) -> Ite
                     scanned = found[-1][0]
         yield from several
         places = places[~there[places]]
+
+
+def _picked(read: Reads, docs: Integers, names: str) -> VectorChunk:
+    """Of a few documents the vectors of those that are found at once where they lie in packs, each pack's other vectors left alone."""
+    import numpy as np
+
+    keys = docs.astype(">i8").tobytes()
+    values: list[int | bytes | None] = []
+    for place, doc in enumerate(docs.tolist()):
+        values += (doc, keys[place * 8 : place * 8 + 8])
+    pairs = -(-len(docs) // 8) * 8
+    values += [None] * (2 * pairs - len(values))
+    with read() as connection:
+        rows = connection.execute(_pick(pairs), (*values, names)).fetchall()
+    # A pack may hold those eight bytes across two of its numbers first.
+    found = [row for row in rows if row[1] % 8 == 1 and len(row[2]) == len(rows[0][2])]
+    return VectorChunk(np.array([row[0] for row in found], np.int64), None, _EMPTY.join([row[2] for row in found]))
+
+
+@cache
+def _pick(pairs: int) -> str:
+    """The query for so many documents, or fewer."""
+    return f"""
+WITH j(doc, bytes) AS (VALUES {", ".join(["(?, ?)"] * pairs)})
+SELECT j.doc, instr(v.docs, j.bytes),
+  substr(v.data, (instr(v.docs, j.bytes) - 1) / 8 * (8 * length(v.data) / length(v.docs)) + 1, 8 * length(v.data) / length(v.docs))
+FROM j CROSS JOIN packed k ON k.doc = j.doc CROSS JOIN pack v ON v.id = k.pack WHERE v.parts IS NULL AND {OF_MODELS}
+"""
 
 
 def _is_much(read: Reads, number: int) -> bool:
