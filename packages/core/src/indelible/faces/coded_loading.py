@@ -24,7 +24,12 @@ _AHEAD = 65_536
 
 
 def load(
-    backend: Backend, selection: Selection, models: Sequence[str], dim: int, make_room: Callable[[int], None] | None = None
+    backend: Backend,
+    selection: Selection,
+    models: Sequence[str],
+    dim: int,
+    make_room: Callable[[int], None] | None = None,
+    whole_bytes: int = 0,
 ) -> CodedVectors:
     """Read a selection whole.
 
@@ -34,11 +39,13 @@ def load(
         models: whose vectors.
         dim: of the vectors.
         make_room: is told about how many bytes it will take, before it takes them.
+        whole_bytes: if its vectors take no more than this as they are, they are kept beside their codes.
     """
     found = backend.documents(selection)
+    most_whole = whole_bytes // (4 * dim)
     if make_room is not None:
-        make_room(len(found.docs) * (dim + BYTES_BESIDE))
-    store = CodedStore(dim)
+        make_room(len(found.docs) * (dim + BYTES_BESIDE + (4 * dim if len(found.docs) <= most_whole else 0)))
+    store = CodedStore(dim, most_whole if len(found.docs) <= most_whole else 0)
     store.reserve(len(found.docs) + len(found.docs) // _SPARE + _SPARE)
     missing = _append(store, backend, found, models)
     seen = _seen(store, backend, tuple(models), None, missing)
@@ -120,7 +127,7 @@ def _append(store: CodedStore, backend: Backend, found: Documents, models: Seque
         starts = first_rows(chunk.docs)
         at = places_of(found.docs, chunk.docs[starts])
         there[at] = True
-        store.append(found.only(at), starts, rows_of(chunk, store.dim))
+        store.append(found.only(at), starts, rows_of(chunk, store.dim), named=chunk.parts is not None)
     lacking = found.only(~there)
     return dict(zip(lacking.docs.tolist(), map(bytes, lacking.records), strict=True))
 

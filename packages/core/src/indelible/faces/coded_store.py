@@ -36,6 +36,7 @@ class Block(NamedTuple):
         records: how many it has.
         starts: for each record its first row; ``None`` where each has one.
         worst: the greatest of its records' errors.
+        vectors: the very rows, as they were read; ``None`` where codes are all that is kept.
     """
 
     codes: Codes
@@ -44,10 +45,12 @@ class Block(NamedTuple):
     records: int
     starts: Integers | None
     worst: float
+    vectors: Matrix | None
 
     @property
     def nbytes(self) -> int:
-        return int(self.codes.nbytes + self.scales.nbytes + (0 if self.starts is None else self.starts.nbytes))
+        arrays = (self.codes, self.scales, self.starts, self.vectors)
+        return sum(int(array.nbytes) for array in arrays if array is not None)
 
     def rows_of(self, records: Integers) -> tuple[Integers, Integers | None]:
         """The rows of some of its records, and for each record the first among these; ``None`` where each has one."""
@@ -67,13 +70,15 @@ class _Room:
     codes: Codes
     scales: Floats
     first: int
+    vectors: Matrix | None
     rows: int = 0
     records: int = 0
     starts: Integers | None = None
     worst: float = 0.0
 
     def block(self) -> Block:
-        return Block(self.codes[: self.rows], self.scales[: self.rows], self.first, self.records, self.starts, self.worst)
+        vectors = None if self.vectors is None else self.vectors[: self.rows]
+        return Block(self.codes[: self.rows], self.scales[: self.rows], self.first, self.records, self.starts, self.worst, vectors)
 
 
 class Columns(NamedTuple):
@@ -137,10 +142,12 @@ class CodedStore:
 
     Args:
         dim: of the vectors.
+        most_whole: of so many records, and fewer, the very vectors are kept beside their codes, as long as each has one without a name.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, most_whole: int = 0) -> None:
         self.dim = dim
+        self._most_whole = most_whole
         self.count = 0
         """How many records it has."""
         self.soonest = NEVER
@@ -165,17 +172,20 @@ class CodedStore:
         lookups = self.docs.nbytes + self.versions.nbytes
         return int(rooms + errors.nbytes + sum(column.nbytes for column in documents) + lookups)
 
-    def append(self, found: Documents, starts: Integers, rows: Matrix) -> None:
+    def append(self, found: Documents, starts: Integers, rows: Matrix, *, named: bool = False) -> None:
         """Add records behind those that are there.
 
         Args:
             found: of each record its document, in any order, and what is known of it.
             starts: for each record its first row.
             rows: of float32, those of a record together.
+            named: whether any of them is of a part with a name.
         """
         import numpy as np
 
         count = len(found.docs)
+        if named or len(starts) < len(rows) or self.count + count > self._most_whole:
+            self._keep_codes_alone()
         self.reserve(count)
         self.soonest = min(self.soonest, int(found.expires.min(initial=NEVER)))
         self._columns.documents.put(slice(self.count, self.count + count), found)
@@ -206,6 +216,12 @@ class CodedStore:
             grown.errors[: self.count] = old.errors
             self._columns = grown
 
+    def _keep_codes_alone(self) -> None:
+        """From now on, and of what is there; who is reading it keeps what he has."""
+        self._most_whole = 0
+        for room in self._rooms:
+            room.vectors = None
+
     def _room(self, rows: int) -> _Room:
         """Where a record of so many rows goes."""
         import numpy as np
@@ -213,7 +229,8 @@ class CodedStore:
         if self._rooms and len(self._rooms[-1].codes) - self._rooms[-1].rows >= rows:
             return self._rooms[-1]
         size = max(BLOCK_ROWS, rows)
-        room = _Room(np.empty((size, self.dim), np.int8), np.empty(size), self.count)
+        vectors = np.empty((size, self.dim), np.float32) if self._most_whole else None
+        room = _Room(np.empty((size, self.dim), np.int8), np.empty(size), self.count, vectors)
         self._rooms.append(room)
         return room
 
@@ -223,6 +240,8 @@ class CodedStore:
 
         here = slice(room.rows, room.rows + len(rows))
         errors = coded(rows, room.codes[here], room.scales[here])
+        if room.vectors is not None:
+            room.vectors[here] = rows
         if len(starts) < len(rows) or room.starts is not None:
             before = np.arange(room.rows) if room.starts is None else room.starts
             room.starts = np.append(before, starts + room.rows)

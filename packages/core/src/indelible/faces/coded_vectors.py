@@ -29,6 +29,8 @@ _FIRST_LOOK = 16
 """So many more than are wanted are looked at exactly at first."""
 _CLOSER = 4096
 """So many records at a time are looked at more closely, or exactly."""
+_AT_ONCE = 512
+"""So many are compared exactly without a closer look, where their vectors need not be read."""
 _ROUNDING = 10.0**-DECIMALS
 
 
@@ -193,7 +195,7 @@ class CodedVectors:
         highs = np.concatenate([highs for _, highs in found]) if found else np.zeros(0)
         near = highs >= floor.value
         places, highs = places[near], highs[near]
-        if most is not None and len(places) > most + _FIRST_LOOK:
+        if most is not None and len(places) > self._first_look(most):
             closer_scores, within = self._closer(asked, places)
             # A floor of its own: what was noted of these in the other would be counted twice.
             closer = Floor(most, floor.value)
@@ -240,10 +242,10 @@ class CodedVectors:
         """Exact cosines of those that may be the nearest, the likeliest first, until no other can be."""
         import numpy as np
 
-        if most is None or len(places) <= most + _FIRST_LOOK:
+        if most is None or len(places) <= self._first_look(most):
             return places, self._exact(query, places)
         left = np.argsort(-highs, kind="stable")
-        floor, size = Floor(most, least), most + _FIRST_LOOK
+        floor, size = Floor(most, least), self._first_look(most)
         looked, found = [], []
         while len(left):
             chosen = np.sort(places[left[:size]])
@@ -257,9 +259,20 @@ class CodedVectors:
         columns = (np.concatenate(column) for column in zip(*found, strict=True))
         return np.concatenate(looked), _Exact(*columns)
 
+    def _first_look(self, most: int) -> int:
+        """How many are looked at exactly at first."""
+        return most + (_AT_ONCE if self._is_whole else _FIRST_LOOK)
+
+    @property
+    def _is_whole(self) -> bool:
+        return all(block.vectors is not None for block in self.blocks)
+
     def _exact(self, query: Matrix, places: Integers) -> _Exact:
         import numpy as np
 
+        if self._is_whole:
+            cosines = exact_cosines(unit_rows(self._vectors(places)), query)
+            return _Exact(cosines, np.zeros(len(places), np.int64), np.ones(len(places), bool))
         cosines, parts, there = np.full(len(places), -1.0), np.zeros(len(places), np.int64), np.zeros(len(places), bool)
         order = np.argsort(self.docs[places])
         docs = self.docs[places[order]]
@@ -268,6 +281,17 @@ class CodedVectors:
             at = order[np.searchsorted(docs, of_docs)]
             cosines[at], parts[at], there[at] = best, names, True
         return _Exact(cosines, parts, there)
+
+    def _vectors(self, places: Integers) -> Matrix:
+        """The very vectors of some records, each of which has one, where they are kept."""
+        import numpy as np
+
+        found = np.empty((len(places), self.store.dim), np.float32)
+        for block in self.blocks:
+            here = (places >= block.first) & (places < block.first + block.records)
+            if block.vectors is not None:
+                found[here] = block.vectors[places[here] - block.first]
+        return found
 
     def _best(self, query: Matrix, chunk: VectorChunk) -> tuple[Integers, Floats, Integers]:
         """Documents, the cosine of the best part of each, and the number of its name."""

@@ -16,6 +16,9 @@ LARGE = 16_384
 MAX_BYTES = 384 << 20
 """A million vectors of 256 numbers and what is known of them take 312 million bytes."""
 _CHANGED_SHARE = 10
+_WHOLE_SHARE = 3
+"""One in so many bytes of the bound may go to the very vectors of a slice: of some hundred thousand they spare reading the likeliest again,
+which takes half as long as comparing all codes does."""
 
 
 class LargeVectors(SliceCache[CodedVectors]):
@@ -78,7 +81,7 @@ class LargeVectors(SliceCache[CodedVectors]):
 
     def _read(self, selection: Selection, made_for: Any) -> CodedVectors:
         dim, *models = made_for
-        return load(self._backend, selection, models, dim, self._make_room)
+        return load(self._backend, selection, models, dim, self._make_room, self._max_bytes // _WHOLE_SHARE)
 
     def _make_room(self, nbytes: int) -> None:
         """Let go of what was used least recently before another slice is read, so that they never lie in memory together."""
