@@ -80,7 +80,7 @@ def matrix(kind: str, rows: int, dim: int, random: np.random.Generator) -> Matri
     return np.asarray(made, np.float32)
 
 
-def both(vectors: Matrix, counts: Sequence[int], parted: bool, shuffled: int = 1) -> tuple[Vectors, CodedVectors, Shelf]:
+def both(vectors: Matrix, counts: Sequence[int], parted: bool, shuffled: int = 1, whole: int = 0) -> tuple[Vectors, CodedVectors, Shelf]:
     """The same records, as they are and coded; of as many rows each as the counts say, in turn."""
     rows: dict[int, list[tuple[str, bytes]]] = {}
     number = 0
@@ -95,14 +95,16 @@ def both(vectors: Matrix, counts: Sequence[int], parted: bool, shuffled: int = 1
         [VectorRow(doc.to_bytes(16, "big"), doc, part, data, None) for doc, there in rows.items() for part, data in sorted(there)],
         vectors.shape[1],
     )
-    store = CodedStore(vectors.shape[1])
+    store = CodedStore(vectors.shape[1], whole)
     # Documents come in the order in which their vectors lie together.
     docs = np.array(sorted(rows, key=lambda doc: (doc % shuffled, doc)), np.int64)
     for some in np.array_split(docs, 3):
         if len(some):
             lengths = np.array([len(rows[doc]) for doc in some.tolist()], np.int64)
             data = b"".join(data for doc in some.tolist() for _, data in rows[doc])
-            store.append(documents(some), np.cumsum(lengths) - lengths, np.frombuffer(data, "<f4").reshape(-1, vectors.shape[1]))
+            read = np.frombuffer(data, "<f4").reshape(-1, vectors.shape[1])
+            named = any(name for doc in some.tolist() for name, _ in rows[doc])
+            store.append(documents(some), np.cumsum(lengths) - lengths, read, named=named)
     columns = store.columns()
     return plain, CodedVectors(store, shelf, ("m",), store.blocks(), *columns.documents, columns.errors, NEVER, None, {}), shelf
 
@@ -132,6 +134,7 @@ def asked(
     share=st.sampled_from([None, None, 0.0, 0.02, 0.5]),
     block=st.sampled_from([5, 64, 1000]),
     length=st.sampled_from([1.0, 1.0, 1.0, 0.3, 40.0]),
+    whole=st.sampled_from([0, 100, 100_000]),
     seed=st.integers(0, 10_000),
 )
 def test_the_nearest_are_exactly_the_nearest(
@@ -144,6 +147,7 @@ def test_the_nearest_are_exactly_the_nearest(
     share: float | None,
     block: int,
     length: float,
+    whole: int,
     seed: int,
 ) -> None:
     """Same records, same order, same cosines to the last bit, same part; with and without the processor's own product."""
@@ -152,7 +156,7 @@ def test_the_nearest_are_exactly_the_nearest(
     query = matrix("random", 1, dim, random)[0] if seed % 2 else vectors[seed % rows]
     query = np.asarray(query / np.linalg.norm(query.astype(np.float64)) if np.any(query) else query, np.float32) * np.float32(length)
     with small_blocks(block):
-        plain, coded, _ = both(vectors, counts, parted=seed % 5 == 0, shuffled=seed % 4 + 1)
+        plain, coded, _ = both(vectors, counts, parted=seed % 5 == 0, shuffled=seed % 4 + 1, whole=whole)
         # Where each stands in the other.
         at = coded.versions - 1
         wanted = None if share is None else random.random(len(plain.records)) < share
@@ -166,7 +170,8 @@ def test_the_nearest_are_exactly_the_nearest(
     ours, theirs = coded.cosines(query, chosen), plain.cosines(query, at[chosen])
     assert ours[0].tolist() == theirs[0].tolist()
     assert [coded.parts[row] for row in ours[1].tolist()] == [plain.parts[row] for row in theirs[1].tolist()]
-    estimates, error = coded.estimates(query)
+    estimated, error = coded.estimates(query)
+    estimates = estimated[np.arange(len(estimated))]
     exact = np.einsum("ij,j->i", plain.rows, query)
     assert (np.abs(estimates - np.maximum.reduceat(exact, plain.starts)[at]) <= error).all()
     versions = random.permutation(np.arange(-3, len(plain.records) + 5))
@@ -183,6 +188,25 @@ def test_few_are_read_again(counts: list[int]) -> None:
     query = matrix("random", 1, 64, random)[0]
     assert asked(coded, query, 10, None, None) == asked(plain, query, 10, None, None)
     assert 10 <= shelf.read < 80 * counts[0]
+
+
+def test_where_vectors_are_kept_none_is_read_again() -> None:
+    """As long as they are few enough and without names; who reads them keeps them when they are let go."""
+    random = np.random.default_rng(1)
+    vectors = matrix("random", 3000, 64, random)
+    query = matrix("random", 1, 64, random)[0]
+    plain, coded, shelf = both(vectors, [1], parted=False, shuffled=3, whole=3000)
+    assert asked(coded, query, 10, None, None) == asked(plain, query, 10, None, None)
+    assert shelf.read == 0
+    assert coded.nbytes > vectors.nbytes
+    coded.store.append(documents(np.array([5000])), np.zeros(1, np.int64), vectors[:1])
+    assert all(block.vectors is None for block in coded.store.blocks())
+    assert asked(coded, query, 10, None, None) == asked(plain, query, 10, None, None)
+    assert shelf.read == 0
+    for parted, counts in ((True, [1]), (False, [2])):
+        plain, coded, shelf = both(vectors, counts, parted=parted, whole=3000)
+        assert asked(coded, query, 10, None, None) == asked(plain, query, 10, None, None)
+        assert shelf.read
 
 
 @pytest.mark.parametrize("most", [2, None])

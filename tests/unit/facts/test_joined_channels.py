@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ from tests.unit.facts.random_facts import QUERIES, SCOPES, Life, Step, seen, ste
 from tests.unit.facts.stores import contents, open_store
 from tests.unit.facts.test_exact_search import KINDS, arranged, matrix
 
+if TYPE_CHECKING:
+    from indelible.faces.vectors import Integers, Vectors
+
 
 @given(
     kind=st.sampled_from(KINDS),
@@ -29,10 +32,22 @@ from tests.unit.facts.test_exact_search import KINDS, arranged, matrix
     balance=st.sampled_from([0.0, 0.001, 0.3, 0.75, 1.0]),
     step=st.sampled_from([0.0, 1e-9, 1e-6, 0.01]),
     least=st.sampled_from([None, None, 0.1]),
+    spread=st.booleans(),
+    many=st.sampled_from([0, 0, hybrid.MANY]),
     seed=st.integers(0, 10_000),
 )
 def test_the_first_are_exactly_the_first(
-    kind: str, records: int, parts: int, wordless: int, most: int, balance: float, step: float, least: float | None, seed: int
+    kind: str,
+    records: int,
+    parts: int,
+    wordless: int,
+    most: int,
+    balance: float,
+    step: float,
+    least: float | None,
+    spread: bool,
+    many: int,
+    seed: int,
 ) -> None:
     """Whatever shares and cosines are alike: the same hits, scores, cosines, parts and channels as when all are fused, to the last bit."""
     random = np.random.default_rng(seed)
@@ -43,11 +58,13 @@ def test_the_first_are_exactly_the_first(
     words = Shares(
         np.append(versions, 99_999),
         np.arange(len(versions)),
-        np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64),
+        random.random(len(versions)) ** 4 if spread else np.float64(0.4) + step * random.integers(0, 4, len(versions)).astype(np.float64),
         {int(version): b"w%d" % version for version in versions},
     )
     nearest = Nearest(*vectors.nearest(query, most=max(most, CROWD), least=least, wanted=None))
-    found = join(words, vectors, query, nearest, balance=balance, least=least, most=most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hybrid, "MANY", many)
+        found = join(words, vectors, query, nearest, balance=balance, least=least, most=most)
 
     everything = np.arange(len(vectors.records))
     cosines, rows = vectors.cosines(query, everything)
@@ -82,6 +99,26 @@ def test_few_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     nearest = Nearest(*vectors.nearest(query, most=10, least=None, wanted=None))
     assert len(join(words, vectors, query, nearest, balance=0.5, least=None, most=10).ranked) == 10
     assert looked_at[0] < 40
+
+
+def test_of_very_many_few_are_looked_for_among_the_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most have a rare chance by their words alone, and are let go by them."""
+    random = np.random.default_rng(2)
+    vectors = arranged(matrix("random", 3000, random), 1)
+    query = matrix("random", 1, random)[0]
+    words = Shares(vectors.versions, slice(None), random.random(3000) ** 4, {int(version): b"" for version in vectors.versions})
+    looked_for: list[int] = []
+    monkeypatch.setattr(hybrid, "MANY", 100)
+    places = type(vectors).places
+
+    def watched(self: Vectors, versions: Integers) -> Integers:
+        looked_for.append(len(versions))
+        return places(self, versions)
+
+    monkeypatch.setattr(type(vectors), "places", watched)
+    nearest = Nearest(*vectors.nearest(query, most=10, least=None, wanted=None))
+    assert len(join(words, vectors, query, nearest, balance=0.3, least=None, most=10).ranked) == 10
+    assert sum(looked_for) < 600
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.sampled_from([0.0, 1.0, 1.5, 2.0])), unique_by=lambda hit: hit[0]), st.integers(0, 60))

@@ -61,6 +61,33 @@ class _Exact(NamedTuple):
     there: Mask
 
 
+@dataclass(frozen=True, slots=True)
+class BlockScores:
+    """A number of each record, block by block; read at places, as an array would be.
+
+    Attributes:
+        firsts: the place of each block's first record.
+        scores: those of each block's records.
+        scale: what each is multiplied with.
+    """
+
+    firsts: list[int]
+    scores: list[Floats]
+    scale: float
+
+    def __len__(self) -> int:
+        return sum(map(len, self.scores))
+
+    def __getitem__(self, places: Integers) -> Floats:
+        import numpy as np
+
+        found = np.empty(len(places))
+        for first, scores in zip(self.firsts, self.scores, strict=True):
+            here = np.flatnonzero((places >= first) & (places < first + len(scores)))
+            found[here] = scores[places[here] - first]
+        return found * self.scale
+
+
 class _Scan(NamedTuple):
     """The products of a question's code with those of all records, block by block, in units of the question's scale."""
 
@@ -108,7 +135,8 @@ class CodedVectors:
 
     @property
     def nbytes(self) -> int:
-        return self.store.nbytes + (0 if self.alive is None else self.alive.nbytes) + 100 * len(self.missing)
+        last = 8 * len(self.docs)
+        return self.store.nbytes + (0 if self.alive is None else self.alive.nbytes) + last + 100 * len(self.missing)
 
     def records_at(self, places: Integers) -> list[bytes]:
         """The records at some places."""
@@ -162,18 +190,17 @@ class CodedVectors:
             found[(found >= 0) & ~self.alive[found]] = -1
         return found
 
-    def estimates(self, query: Matrix) -> tuple[Floats, float]:
+    def estimates(self, query: Matrix) -> tuple[BlockScores, float]:
         """The cosines of all records' best parts by the codes alone, and how far each may be off; see ``Vectors.cosines``."""
-        import numpy as np
-
         asked = CodedQuery(query, _ROUNDING)
-        last, self.last = self.last, None
+        last = self.last
         if last is not None and last.query == query.tobytes() and len(last.scores) == len(self.blocks):
             scores = last.scores
         else:
             scores = [_scores(block, asked) for block in self.blocks]
-        found = np.concatenate(scores) if scores else np.zeros(0)
-        return found * asked.scale, float(asked.within(self.errors.max(initial=0.0)))
+            self.last = _Scan(query.tobytes(), scores)
+        worst = max((block.worst for block in self.blocks), default=0.0)
+        return BlockScores([block.first for block in self.blocks], scores, asked.scale), float(asked.within(worst))
 
     # What comes into question
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.faces.coded_vectors import CodedVectors
+from indelible.faces.coded_vectors import BlockScores, CodedVectors
 from indelible.faces.vectors import Vectors
 from indelible.faces.words import Shares
+from indelible.search.floor import greatest
 from indelible.search.fusion import fuse, fused_scores
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FEW = 100
 """So many more than are wanted are as well looked at one by one."""
+MANY = 4096
+"""Of more hits than this most are let go by their shares alone, before their vectors are looked for."""
 _ROUNDING = 1e-12
 """More than double precision loses in a fused score."""
 
@@ -71,7 +74,13 @@ def join(
     """
     import numpy as np
 
-    versions, shares, places = words.versions[words.at], words.shares, vectors.places(words.versions)[words.at]
+    versions, shares = words.versions[words.at], words.shares
+    if most and least is None and balance < 1.0 and len(versions) > max(most, MANY):
+        worth = _worth_a_look(versions, shares, vectors, query, nearest, balance, most)
+        versions, shares = versions[worth], shares[worth]
+        places = vectors.places(versions)
+    else:
+        places = vectors.places(words.versions)[words.at]
     if most is not None and least is None and len(versions) > most + FEW:
         # One more than there are places, for what has none.
         near_by = np.zeros(len(vectors.versions) + 1, bool)
@@ -122,11 +131,39 @@ def _possible(shares: Floats, places: Integers, vectors: Vectors | CodedVectors,
     import numpy as np
 
     estimates, error = vectors.estimates(query)
-    cosines = np.zeros(len(places))
-    if len(estimates):
-        cosines[:] = estimates[places]
-        cosines[places < 0] = 0.0
-    scores = fused_scores(shares, cosines, balance=balance)
+    scores = fused_scores(shares, _cosines(estimates, places), balance=balance)
     last = np.partition(scores, len(scores) - most)[len(scores) - most] if most else np.inf
     # Half of a cosine counts, and both the last and what is compared with it may be off.
     return scores >= last - (balance * error + _ROUNDING)
+
+
+def _worth_a_look(
+    versions: Integers, shares: Floats, vectors: Vectors | CodedVectors, query: Matrix, nearest: Nearest, balance: float, most: int
+) -> Integers:
+    """Those of very many hits whose words are enough to come among the first, if each were as near as it can be.
+
+    What is not among the nearest is no nearer than the last of them, and what has no vector counts as at a right angle. How high the last
+    of the first scores is at least said by those with the greatest shares.
+    """
+    import numpy as np
+
+    best = np.flatnonzero(shares >= greatest(shares, most))[: most + MANY]
+    estimates, error = vectors.estimates(query)
+    lows = _cosines(estimates, vectors.places(versions[best])) - error
+    scores = fused_scores(shares[best], lows, balance=balance)
+    last = float(np.partition(scores, len(scores) - most)[len(scores) - most])
+    high = max(float(nearest.cosines[-1]), 0.0) if len(nearest.cosines) else 0.0
+    least = (last - _ROUNDING - balance * (1.0 + high) / 2.0) / (1.0 - balance) - _ROUNDING
+    near = np.isin(versions, vectors.versions[nearest.places], kind="sort") if len(nearest.places) else np.zeros(len(versions), bool)
+    return np.flatnonzero((shares >= least) | near)
+
+
+def _cosines(estimates: Matrix | BlockScores, places: Integers) -> Floats:
+    """What is estimated of places; of what has no vector the cosine counts as 0."""
+    import numpy as np
+
+    if not len(estimates):
+        return np.zeros(len(places))
+    cosines = estimates[np.maximum(places, 0)].astype(np.float64)
+    cosines[places < 0] = 0.0
+    return cosines
