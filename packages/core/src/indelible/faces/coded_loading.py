@@ -45,7 +45,7 @@ def load(
     most_whole = whole_bytes // (4 * dim)
     if make_room is not None:
         make_room(len(found.docs) * (dim + BYTES_BESIDE + (4 * dim if len(found.docs) <= most_whole else 0)))
-    store = CodedStore(dim, most_whole if len(found.docs) <= most_whole else 0)
+    store = CodedStore(dim, most_whole if len(found.docs) <= most_whole else 0, len(found.docs))
     store.reserve(len(found.docs) + len(found.docs) // _SPARE + _SPARE)
     missing = _append(store, backend, found, models)
     seen = _seen(store, backend, tuple(models), None, missing)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indelible.backend.large import Documents, places_of
 from indelible.base.ids import ID_BYTES
@@ -143,11 +144,13 @@ class CodedStore:
     Args:
         dim: of the vectors.
         most_whole: of so many records, and fewer, the very vectors are kept beside their codes, as long as each has one without a name.
+        expected: how many records will be added at first.
     """
 
-    def __init__(self, dim: int, most_whole: int = 0) -> None:
+    def __init__(self, dim: int, most_whole: int = 0, expected: int = 0) -> None:
         self.dim = dim
         self._most_whole = most_whole
+        self._expected = expected
         self.count = 0
         """How many records it has."""
         self.soonest = NEVER
@@ -228,9 +231,11 @@ class CodedStore:
 
         if self._rooms and len(self._rooms[-1].codes) - self._rooms[-1].rows >= rows:
             return self._rooms[-1]
-        size = max(BLOCK_ROWS, rows)
-        vectors = np.empty((size, self.dim), np.float32) if self._most_whole else None
-        room = _Room(np.empty((size, self.dim), np.int8), np.empty(size), self.count, vectors)
+        due = self._expected - self.count
+        # What comes later may be little: memory that nobody writes to is not taken then.
+        size, memory = (max(min(due, BLOCK_ROWS), rows), taken) if due > 0 else (max(BLOCK_ROWS, rows), np.empty)
+        vectors = memory((size, self.dim), np.float32) if self._most_whole else None
+        room = _Room(memory((size, self.dim), np.int8), memory((size,), np.float64), self.count, vectors)
         self._rooms.append(room)
         return room
 
@@ -250,6 +255,23 @@ class CodedStore:
         room.records += len(starts)
         room.worst = max(room.worst, float(errors.max()))
         return errors
+
+
+def taken(shape: tuple[int, ...], kind: type[np.generic]) -> npt.NDArray[Any]:
+    """An array in memory that is taken at once where the system can do that: page by page, as it is written to, may take five times as long
+    as writing does."""
+    import mmap
+
+    import numpy as np
+
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    if not size or not hasattr(mmap, "MAP_POPULATE"):
+        return np.empty(shape, kind)
+    try:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE)
+    except OSError:
+        return np.empty(shape, kind)  # which says itself what is the matter
+    return np.frombuffer(memory, kind).reshape(shape)
 
 
 def _columns(size: int) -> Columns:
