@@ -58,3 +58,9 @@ def _small_index(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indelible.backend.sqlite.postings.PACK", 3)
     monkeypatch.setattr("indelible.backend.sqlite.postings.FEW", 1)
     monkeypatch.setattr("indelible.backend.sqlite.packs.PACK", 3)
+
+
+@pytest.fixture(autouse=True)
+def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second question about a slice already goes by the words that are kept of it."""
+    monkeypatch.setattr("indelible.faces.word_cache.PATIENCE", 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indelible import MemoryStore
+from indelible.faces import word_cache
 from indelible.faces.engine import open_backend
 from indelible.testing import FakeClock, FlakyBackend
 from tests.unit.facts.stores import contents, open_store
@@ -39,6 +40,21 @@ def test_one_question_does_not_read_the_slice(watched: tuple[MemoryStore, FlakyB
     store.remember("black tea", user_id="u")
     assert contents(store.search("tea", user_id="u")) == ["black tea", "green tea"]
     assert calls(backend) == ["words"], "of what is new"
+
+
+@pytest.mark.parametrize(("mode", "questions"), [("keyword", 5), ("hybrid", 2)])
+def test_words_are_read_once_counting_has_cost_as_much(
+    watched: tuple[MemoryStore, FlakyBackend], monkeypatch: pytest.MonkeyPatch, mode: str, questions: int
+) -> None:
+    """Not before: reading them at the second question would make that one the slowest of all."""
+    monkeypatch.setattr(word_cache, "PATIENCE", 5)
+    store, backend = watched
+    store.remember_many(["green tea", "milk"], user_id="u")
+    asked = []
+    for _ in range(questions + 2):
+        assert contents(store.recall("tea", mode=mode, limit=1, user_id="u")) == ["green tea"]
+        asked.append(calls(backend))
+    assert asked == [["counted"]] * questions + [["words"], []]
 
 
 def test_the_past_is_read_once(watched: tuple[MemoryStore, FlakyBackend]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from indelible.backend.interface import Backend, Mark, Selection
-from indelible.faces.slice_cache import Key, PatientCache
+from indelible.faces.slice_cache import MAX_NOTED, Key, PatientCache
 from indelible.search.bm25 import Bm25
 from indelible.search.keyword import KeywordQuery, Scoring
 from indelible.search.word_index import WordIndex
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 MAX_BYTES = 128 << 20
 MAX_RECORDS = 20_000
 """The index of the backend finds in a larger slice without reading everything."""
+PATIENCE = 5
+"""So many questions about a slice are counted by the backend's index before its words are read, which takes about as long as they did."""
+WITH_LENGTHS = 3
+"""For how many of them one counts that has to look up how long each text is."""
 _RECORD_BYTES = 250
 """Of a record: its id, its version, and its places in both directions."""
 
@@ -58,6 +63,12 @@ class WordCache(PatientCache[SliceWords]):
 
     def __init__(self, backend: Backend, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(backend, max_bytes, MAX_RECORDS)
+        # How often others were counted, see PATIENCE.
+        self._counted_before: OrderedDict[Key, int] = OrderedDict()
+
+    def forget(self) -> None:
+        super().forget()
+        self._counted_before.clear()
 
     def score(self, selection: Selection, query: KeywordQuery, scoring: Scoring, mark: Mark) -> WordHits | None:
         """The hits of a query in a slice as it stands; ``None`` where the backend's index has to find them.
@@ -80,16 +91,28 @@ class WordCache(PatientCache[SliceWords]):
                 self._keep(key, self._entries[key])
             return WordHits(*found, known.records)
 
-    def is_noted(self, selection: Selection) -> bool:
-        """Whether a slice was asked about before."""
+    def is_counted(self, selection: Selection) -> bool:
+        """Whether a question about a slice is best counted by the backend: there were few before, and none found it too large."""
         key = _key(selection)
         with self._lock:
-            return key in self._entries or key in self._asked
+            return key not in self._entries and key not in self._asked
 
-    def note(self, selection: Selection) -> None:
-        """Remember that a slice was asked about, and that it is not too large to be read at the next question."""
+    def note_counted(self, selection: Selection, *, lengths: bool) -> None:
+        """Remember that a question about a slice was counted, so that it is not too large to be read at one of the next.
+
+        Args:
+            selection: the slice.
+            lengths: whether the lengths of its texts were looked up.
+        """
+        key = _key(selection)
         with self._lock:
-            self._note(_key(selection), worth_reading=True)
+            times = self._counted_before.pop(key, 0) + (WITH_LENGTHS if lengths else 1)
+            if times >= PATIENCE:
+                self._note(key, worth_reading=True)
+                return
+            self._counted_before[key] = times
+            while len(self._counted_before) > MAX_NOTED:
+                self._counted_before.popitem(last=False)
 
     def is_too_large(self, selection: Selection) -> bool:
         """Whether a slice has more records than the words are kept of. Once it had, it is not looked at again."""

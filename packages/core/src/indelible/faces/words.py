@@ -137,14 +137,14 @@ class KeywordChannel:
         return is_whole(selection) and self._engine.word_cache.is_too_large(selection)
 
     def _counted_first(self, selection: Selection, query: KeywordQuery, scoring: Scoring) -> CountedRecords | None:
-        """What the backend counts in a slice that nobody has asked about: it does so only in small ones, so that the size of this one need
-        not be found out."""
+        """What the backend counts in a slice about which there were few questions: it does so only in small ones, so that the size of this
+        one need not be found out."""
         cache = self._engine.word_cache
-        if _is_narrow(selection) or cache.is_noted(selection):
+        if _is_narrow(selection) or not cache.is_counted(selection):
             return None
         counted = self._counted_alone(selection, query, scoring)
         if counted is not None:
-            cache.note(selection)
+            cache.note_counted(selection, lengths=scoring == "bm25")
         return counted
 
     def _counted(self, selection: Selection, query: KeywordQuery, scoring: Scoring) -> CountedRecords:
