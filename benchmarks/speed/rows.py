@@ -17,8 +17,8 @@ class Row:
         what: in the table.
         needs: the method of ``Engine``.
         scoped: of one user, else of all.
-        touch: how often the user was asked about before: ``first``, the first time in this process; ``again``, just before, another
-            question; ``""`` where it makes no difference.
+        touch: how often the user was asked about before: ``first``, the first time in this process; ``again``, just before, other
+            questions; ``""`` where it makes no difference.
         field: of the metadata that must be 1.
         far: asked with a vector from which the records with the field are the farthest.
     """

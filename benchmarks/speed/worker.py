@@ -22,6 +22,8 @@ from benchmarks.speed.rows import AGAIN, ROWS, WARM
 ADDED_AT_ONCE = 10
 OTHERS = 100_000
 """From this number on, questions are asked to touch their users, and not timed."""
+TOUCHES = 6
+"""So often: by then a store has kept whatever it keeps of a user."""
 Answer = dict[str, Any]
 
 
@@ -106,9 +108,10 @@ class Worker:
         users = [None if first_user is None else (first_user + number) % corpus.users for number in range(start, stop)]
         asked = [row.question(corpus, number, user) for number, user in zip(range(start, stop), users, strict=True)]
         if row.touch == AGAIN:
-            for number, question in enumerate(asked):
-                other = row.question(corpus, OTHERS + start + number)
-                call(replace(other, user=question.user))
+            for turn in range(TOUCHES):
+                for number, question in enumerate(asked):
+                    other = row.question(corpus, OTHERS * (1 + turn) + start + number)
+                    call(replace(other, user=question.user))
         spent, found = [], []
         with _quiet():
             for question in asked:
