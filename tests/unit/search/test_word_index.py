@@ -23,18 +23,11 @@ STEPS = st.lists(
 """A document gets a text and an expiry, or (``None``) is taken out."""
 
 
-def filled(steps: Steps, *, together: bool | None = None) -> tuple[WordIndex, dict[int, tuple[list[str], int | None]]]:
-    """An index after some steps, and what is in it; the first documents are added together, or (by default) in every second case."""
+def filled(steps: Steps) -> tuple[WordIndex, dict[int, tuple[list[str], int | None]]]:
+    """An index after some steps, and what is in it."""
     index = WordIndex()
     kept: dict[int, tuple[list[str], int | None]] = {}
-    if len(steps) % 2 if together is None else together:
-        while len(kept) < len(steps):
-            document, text, expires = steps[len(kept)]
-            if text is None or document in kept:
-                break
-            kept[document] = list(tokens(text)), expires
-        index.add_all([(document, " ".join(words), expires) for document, (words, expires) in kept.items()])
-    for document, text, expires in steps[len(kept) :]:
+    for document, text, expires in steps:
         index.remove(document)
         kept.pop(document, None)
         if text is not None:
@@ -135,33 +128,16 @@ def test_what_is_taken_out_leaves_nothing(steps: Steps) -> None:
 
 @given(STEPS)
 def test_what_it_takes_is_counted_alike_however_it_came_about(steps: Steps) -> None:
-    index, kept = filled(steps, together=False)
+    index, kept = filled(steps)
     anew = WordIndex()
     for document, (words, expires) in kept.items():
         anew.add(document, " ".join(words), expires)
     assert index.nbytes == anew.nbytes
 
 
-@given(STEPS, QUERIES)
-def test_adding_together_is_adding_one_by_one(steps: Steps, query: KeywordQuery) -> None:
-    """Also what comes to an index that is not empty, and whatever comes and goes after it."""
-    one_by_one, _ = filled(steps, together=False)
-    together, kept = filled(steps, together=True)
-    for index in (one_by_one, together):
-        more = [(document, "tea kettle", None) for document in (7, 8) if document not in kept]
-        if index is together:
-            index.add_all(more)
-        for document in more if index is one_by_one else ():
-            index.add(*document)
-        assert sorted(index.count(query, 5)) == sorted(one_by_one.count(query, 5))
-        assert (index.documents, index.size) == (one_by_one.documents, one_by_one.size)
-        assert scores(index.score(query, "bm25", 5)) == scores(one_by_one.score(query, "bm25", 5))
-
-
 @pytest.mark.parametrize("stemmed", [False, True])
-@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("kind", ["distinct", "repeated", "mixed", "unspaced", "short"])
-def test_what_it_takes_is_about_what_it_says(kind: str, together: bool, stemmed: bool) -> None:
+def test_what_it_takes_is_about_what_it_says(kind: str, stemmed: bool) -> None:
     """Within a factor of two, whether words are said again or each once: a bound of memory is of use only if it is one."""
     random = Random(1)
     texts = {
@@ -177,11 +153,8 @@ def test_what_it_takes_is_about_what_it_says(kind: str, together: bool, stemmed:
     try:
         before = tracemalloc.get_traced_memory()[0]
         index = WordIndex()
-        if together:
-            index.add_all([(1000 + document, texts[kind](), None) for document in range(1000)])
-        else:
-            for document in range(1000):
-                index.add(1000 + document, texts[kind]())
+        for document in range(1000):
+            index.add(1000 + document, texts[kind]())
         if stemmed:
             index.score(query, "bm25", None)
         taken = tracemalloc.get_traced_memory()[0] - before

@@ -140,10 +140,10 @@ class WordCache(PatientCache[SliceWords]):
             version = versions.pop(record)
             del records[version]
             kept.words.remove(version)
-        found = self._backend.words(selection)
-        versions.update([(record, version) for record, version, _, _ in found])
-        records.update([(version, record) for record, version, _, _ in found])
-        kept.words.add_all([(version, words, expires_at) for _, version, words, expires_at in found])
+        for record, version, words, expires_at in self._backend.words(selection):
+            versions[record] = version
+            records[version] = record
+            kept.words.add(version, words, expires_at)
         return SliceWords(kept.words, versions, records)
 
     def _nbytes(self, kept: SliceWords) -> int:

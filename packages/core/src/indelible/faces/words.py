@@ -13,7 +13,7 @@ from indelible.faces.large_words import all_by_words, best_by_words
 from indelible.faces.listing import is_whole
 from indelible.faces.request import Request
 from indelible.faces.word_cache import WordHits
-from indelible.search.bm25 import Bm25, CorpusStats, add_up
+from indelible.search.bm25 import Bm25, CorpusStats
 from indelible.search.keyword import (
     Counted,
     KeywordQuery,
@@ -24,6 +24,7 @@ from indelible.search.keyword import (
     parse_query,
     rank_counted,
 )
+from indelible.search.word_index import add_up
 
 if TYPE_CHECKING:
     import numpy as np

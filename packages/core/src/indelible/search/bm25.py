@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-    Integers = npt.NDArray[np.int64]
 
 UNSEEN: Final = 0.5
 """How much a word that no document of the slice holds counts in what a query asks for. Fixed together with the constants of ``fusion``."""
@@ -102,20 +101,3 @@ class Bm25:
     def share(self, score: float) -> float:
         """A score as a share of ``whole``, 0 to 1."""
         return min(score / self.whole, 1.0) if self.whole > 0 else 0.0
-
-
-def add_up(columns: Sequence[tuple[Integers, Floats]], number: int, match: Literal["all", "any"]) -> tuple[Integers, Floats]:
-    """The documents that match a query, by place, ascending, with the sum of what its terms add to the score of each.
-
-    Args:
-        columns: for each term the places of the documents that hold it, each once, and what it adds to each, above 0.
-        number: of all places.
-        match: whether a document must hold all terms or any.
-    """
-    import numpy as np
-
-    at = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in columns)])
-    # One after the other, in the order of the terms: sums come out as those of one document alone do.
-    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *(parts for _, parts in columns)]), number).astype(np.float64, copy=False)
-    hits: Integers = np.flatnonzero(scores if match == "any" else np.bincount(at, minlength=number) == max(1, len(columns)))
-    return hits, scores[hits]

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from indelible.search.bm25 import Bm25, CorpusStats, add_up
-from indelible.search.keyword import Counted, KeywordQuery, Occurrences, Scoring, document_frequencies, rank_counted
+from indelible.search.bm25 import Bm25, CorpusStats
+from indelible.search.keyword import Counted, KeywordQuery, Match, Occurrences, Scoring, document_frequencies, rank_counted
 from indelible.search.normalise import stem
-from indelible.search.word_columns import WordColumns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +37,8 @@ _STEM_BYTES = 350
 """Of a word once stems were asked for: mostly the dictionary of the words that share its stem."""
 
 
-class Document(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Document:
     """A document of the index.
 
     Attributes:
@@ -99,8 +99,6 @@ class WordIndex:
         self._places: dict[int, int] = {}
         self._numbers, self._lengths, self._expires = array("q"), array("d"), array("q")
         self._postings: dict[str, dict[int, int]] = {}
-        # Of documents that were added together, as long as none of those that hold a word came or went since.
-        self._together: WordColumns | None = None
         # Once there is a question by stems: looking up the stems of all words costs far more than a question does.
         self._by_stem: dict[str, dict[str, None]] | None = None
         self._expiring = 0
@@ -123,7 +121,7 @@ class WordIndex:
         self._expiring += expires is not None
         self._forget_asked()
         for word in split:
-            holders = self._holders(word)
+            holders = self._postings.get(word)
             if holders is None:
                 self._postings[word] = {place: 1}
                 self._pairs += 1
@@ -136,41 +134,6 @@ class WordIndex:
                 holders[place] = 1
                 self._pairs += 1
         self._forget_columns(split)
-
-    def add_all(self, documents: Sequence[tuple[int, str, int | None]]) -> None:
-        """Add documents that are not there yet, as ``add`` does: many to an empty index in a fraction of the time."""
-        if self.documents or len(documents) < 2:
-            for document in documents:
-                self.add(*document)
-            return
-        texts = [text for _, text, _ in documents]
-        self._together = WordColumns(texts)
-        lengths = self._together.lengths
-        self.documents = {
-            number: Document(text, length, expires) for (number, text, expires), length in zip(documents, lengths, strict=True)
-        }
-        self._places = {number: place for place, number in enumerate(self.documents)}
-        self._numbers, self._lengths = array("q", self.documents), array("d", lengths)
-        self._expires = array("q", [_NEVER if expires is None else expires for _, _, expires in documents])
-        self.size = sum(lengths)
-        self._expiring = sum(expires is not None for _, _, expires in documents)
-        self._text_bytes = sum(map(_text_bytes, texts)) + sum(map(_text_bytes, self._together))
-
-    def _holders(self, word: str) -> dict[int, int] | None:
-        """The places that hold a word, and how often, to be changed; ``None`` if none does."""
-        holders = self._postings.get(word)
-        if holders is None and self._together is not None and word in self._together:
-            holders = self._postings[word] = self._together.take(word)
-            self._pairs += len(holders)
-            if not self._together:
-                self._together = None
-        return holders
-
-    def _held(self, word: str) -> dict[int, int]:
-        """The places that hold a word, and how often, only to be read."""
-        if self._together is not None and word in self._together:
-            return self._together.holders(word)
-        return self._postings[word]
 
     def remove(self, document: int) -> None:
         """Take a document out, if it is there."""
@@ -185,7 +148,7 @@ class WordIndex:
         words = dict.fromkeys(gone.words.split(" "))
         self._pairs -= len(words)
         for word in words:
-            holders = self._holders(word) or {}
+            holders = self._postings[word]
             del holders[place]
             if not holders:
                 del self._postings[word]
@@ -197,12 +160,8 @@ class WordIndex:
     @property
     def nbytes(self) -> int:
         """How much memory all this takes, about: words that are said again take next to none, and distinct ones most of it."""
-        together = self._together or ()
-        of_words = len(self._postings) * _WORD_BYTES + (self._together.nbytes if self._together is not None else 0)
-        of_stems = 0 if self._by_stem is None else (len(self._postings) + len(together)) * _STEM_BYTES
-        return (
-            _DOCUMENT_BYTES * len(self.documents) + _PAIR_BYTES * self._pairs + of_words + of_stems + self._text_bytes + self._asked_bytes
-        )
+        of_words = len(self._postings) * (_WORD_BYTES + (0 if self._by_stem is None else _STEM_BYTES))
+        return _DOCUMENT_BYTES * len(self.documents) + _PAIR_BYTES * self._pairs + of_words + self._text_bytes + self._asked_bytes
 
     def count(self, query: KeywordQuery, now_ms: int | None) -> list[Counted]:
         """The documents that hold something of a query, with the occurrences of each term and their lengths.
@@ -311,14 +270,9 @@ class WordIndex:
 
         known = self._columns.get(word)
         if known is None:
-            if self._together is not None and word in self._together:
-                places, counts = self._together.column(word)
-                known = places, counts.astype(np.float64)
-            else:
-                holders = self._postings[word]
-                places = np.fromiter(holders, np.int64, len(holders))
-                known = places, np.fromiter(holders.values(), np.float64, len(holders))
-            self._columns[word] = known
+            holders = self._postings[word]
+            places = np.fromiter(holders, np.int64, len(holders))
+            known = self._columns[word] = places, np.fromiter(holders.values(), np.float64, len(holders))
         return known
 
     def _by_words(self, query: KeywordQuery, terms: Mapping[str, int]) -> dict[int, list[int]]:
@@ -328,7 +282,7 @@ class WordIndex:
         for word, number in terms.items():
             at = number - 1
             for spelling in self._spellings(word, query.stemmed):
-                for place, count in self._held(spelling).items():
+                for place, count in self._postings[spelling].items():
                     counts = found.get(place)
                     if counts is None:
                         counts = found[place] = [0] * size
@@ -338,19 +292,19 @@ class WordIndex:
     def _by_phrases(self, query: KeywordQuery, occurrences: Occurrences) -> dict[int, list[int]]:
         """Count in whatever holds the first word of any phrase, by place."""
         firsts = dict.fromkeys(phrase[0] for term in query.terms for phrase in term.alternatives)
-        candidates = {place for word in firsts for spelling in self._spellings(word, query.stemmed) for place in self._held(spelling)}
+        candidates = {place for word in firsts for spelling in self._spellings(word, query.stemmed) for place in self._postings[spelling]}
         counted = ((place, occurrences.count(self.documents[self._numbers[place]].words.split(" "))) for place in candidates)
         return {place: list(counts) for place, counts in counted if any(counts)}
 
     def _spellings(self, word: str, stemmed: bool) -> Iterator[str]:
         """The words of the documents that a word of a query stands for."""
         if not stemmed:
-            if word in self._postings or (self._together is not None and word in self._together):
+            if word in self._postings:
                 yield word
             return
         if self._by_stem is None:
             self._by_stem = {}
-            for spelling in (*self._postings, *(self._together or ())):
+            for spelling in self._postings:
                 self._by_stem.setdefault(stem(spelling), {})[spelling] = None
         yield from self._by_stem.get(word, ())
 
@@ -363,7 +317,7 @@ class WordIndex:
         self._places[moved] = place
         words = dict.fromkeys(self.documents[moved].words.split(" "))
         for word in words:
-            holders = self._holders(word) or {}
+            holders = self._postings[word]
             holders[place] = holders.pop(last)
         self._forget_columns(words)
 
@@ -385,6 +339,23 @@ class WordIndex:
         del spellings[word]
         if not spellings:
             del self._by_stem[stemmed]
+
+
+def add_up(columns: Sequence[tuple[Integers, Floats]], number: int, match: Match) -> tuple[Integers, Floats]:
+    """The documents that match a query, by place, ascending, with the sum of what its terms add to the score of each.
+
+    Args:
+        columns: for each term the places of the documents that hold it, each once, and what it adds to each, above 0.
+        number: of all places.
+        match: whether a document must hold all terms or any.
+    """
+    import numpy as np
+
+    at = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in columns)])
+    # One after the other, in the order of the terms: sums come out as those of one document alone do.
+    scores: Floats = np.bincount(at, np.concatenate([np.zeros(0), *(parts for _, parts in columns)]), number).astype(np.float64, copy=False)
+    hits: Integers = np.flatnonzero(scores if match == "any" else np.bincount(at, minlength=number) == max(1, len(columns)))
+    return hits, scores[hits]
 
 
 def _text_bytes(text: str) -> int:
