@@ -117,7 +117,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._positions: dict[int, tuple[int, int]] = {}
         self.settled: dict[tuple[Namespace, tuple[str, int]], Setting] = {}
-        """What was seen in the settings when a namespace was held to a vector space."""
+        """What was seen in the settings when a namespace was held to a vector space, by where they are kept."""
         self._lock = threading.RLock()
         self.cache_bytes = cache_bytes
         self.vector_cache = VectorCache(backend, self._share(vector_cache.MAX_BYTES))

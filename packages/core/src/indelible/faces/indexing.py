@@ -34,7 +34,6 @@ MAX_VECTORS = 1 << 18
 _SHORT = 200
 """Most texts fit any model's window; only longer ones need its tokenizer."""
 _PACKED_TOGETHER = 1024
-_IS_LITTLE = sys.byteorder == "little"
 
 
 class Space(NamedTuple):
@@ -146,15 +145,15 @@ class Indexing:
             EmbedderMismatch: it already lives in another.
         """
         space, settled = self.space(), self._engine.settled
-        known = settled.get((namespace, space))
+        where = namespace if self._home is None else self._home
+        known = settled.get((where, space))
         if anew or known is None:
             self.settle(namespace, space)
-            where = namespace if self._home is None else self._home
             # As it stands there, which need not be as this release writes it.
             text = self._engine.backend.setting(SPACE_SETTING, namespace=where) or _stored_text(space)
             if len(settled) >= _MAX_SETTLED:
                 settled.clear()
-            known = settled[namespace, space] = Setting(SPACE_SETTING, where, text)
+            known = settled[where, space] = Setting(SPACE_SETTING, where, text)
         return known
 
     def elsewhere(self, namespaces: Iterable[Namespace], above: Namespace) -> set[Namespace]:
@@ -367,7 +366,7 @@ def _rows(vectors: Vectors) -> Iterator[bytes]:
     """Each row as ``packed`` makes it; many are turned into bytes together, which takes a third of the time."""
     for start in range(0, len(vectors), _PACKED_TOGETHER):
         some = vectors[start : start + _PACKED_TOGETHER]
-        data = (some if _IS_LITTLE else some.astype("<f4")).tobytes()
+        data = some.astype("<f4", copy=False).tobytes()
         size = len(data) // len(some)
         for place in range(0, len(data), size):
             yield data[place : place + size]
