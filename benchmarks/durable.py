@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from benchmarks.measuring import Measurement, Plan, each_in_turn, percentile
+from benchmarks.ready_made import ReadyMade
 from benchmarks.texts import sentences
 from indelible import MemoryStore, PersistentMemory
-from indelible.embed import Vectors
 from indelible.testing import HashEmbedder
 
 ROUNDS = 1000
@@ -28,30 +28,18 @@ def bare(path: Path) -> sqlite3.Connection:
     return connection
 
 
-class ReadyMade(HashEmbedder):
-    """Has the vectors of all texts beforehand, so that no model is measured."""
-
-    def __init__(self, texts: list[str]) -> None:
-        super().__init__()
-        self._made = dict(zip(texts, super().embed_documents(texts), strict=True))
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Those it has."""
-        import numpy as np
-
-        return np.array([self._made[text] for text in texts])
-
-
 def run(plan: Plan) -> list[Measurement]:
     """Time each way of writing, a write and a bare commit in every round."""
     rounds, warm_up = plan.times(ROUNDS), plan.times(100)
-    texts = sentences(rounds + warm_up)
+    texts, model = sentences(rounds + warm_up), HashEmbedder()
+    made = ReadyMade(model.dim)
+    made.hold(texts, model.embed_documents(texts))
     with (
         closing(bare(plan.folder / "bare.db")) as connection,
         PersistentMemory("kept", path=plan.folder / "kept.db") as kept,
         MemoryStore(plan.folder / "collection.db") as documents,
-        MemoryStore(plan.folder / "ready.db", embedder=ReadyMade(texts)) as ready,
-        MemoryStore(plan.folder / "facts.db", embedder=HashEmbedder()) as facts,
+        MemoryStore(plan.folder / "ready.db", embedder=made) as ready,
+        MemoryStore(plan.folder / "facts.db", embedder=model) as facts,
     ):
         collection = documents.collection("documents")
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from benchmarks.speed.data import DIM, PIECE, Corpus, Matrix, Question, Rows
+from benchmarks.ready_made import ReadyMade
+from benchmarks.speed.data import DIM, PIECE, Corpus, Question, Rows
 from benchmarks.speed.engine import LIMIT, Engine, Hits, sizes_of_tables
 
 GROUPS = {
@@ -21,32 +19,6 @@ GROUPS = {
     "vectors": ("vector", "pack"),
 }
 VERSIONS = 10
-
-
-class ReadyMade:
-    """An embedder that has all vectors beforehand, so that no model is measured."""
-
-    id = space = "ready-made"
-    dim = DIM
-
-    def __init__(self) -> None:
-        self._held: dict[str, Matrix] = {}
-
-    def hold(self, rows: Rows) -> None:
-        """The vectors that will be asked for next."""
-        self._held = dict(zip(rows.texts, rows.vectors, strict=True))
-
-    def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Those that are held."""
-        return np.array([self._held[text] for text in texts], np.float32)
-
-    def embed_query(self, text: str) -> Matrix:
-        """Nobody asks by text alone."""
-        raise NotImplementedError(text)
-
-    def windows(self, text: str) -> list[str]:
-        """Every text is short."""
-        return [text]
 
 
 class Indelible(Engine):
@@ -60,14 +32,14 @@ class Indelible(Engine):
         self._class = indelible.MemoryStore
 
     def open(self) -> None:
-        self._ready = ReadyMade()
+        self._ready = ReadyMade(DIM)
         self._store = self._class(self.folder / "store.db", embedder=self._ready)
 
     def close(self) -> None:
         self._store.close()
 
     def add(self, rows: Rows) -> None:
-        self._ready.hold(rows)
+        self._ready.hold(rows.texts, rows.vectors)
         items: list[dict[str, Any]] = [
             {"content": text, "user_id": user, "metadata": {"n": number, **fields}}
             for number, text, user, fields in zip(rows.numbers, rows.texts, rows.users, rows.metadata, strict=True)
@@ -106,7 +78,7 @@ class Versions:
     def __init__(self, folder: Path, corpus: Corpus) -> None:
         from indelible import MemoryStore
 
-        self._ready, self._corpus = ReadyMade(), corpus
+        self._ready, self._corpus = ReadyMade(DIM), corpus
         self._store = MemoryStore(folder / "versions.db", embedder=self._ready)
         self.records = max(1, corpus.size // VERSIONS // corpus.users) * corpus.users
         """The same user in every version: a multiple of the number of users."""
@@ -118,7 +90,7 @@ class Versions:
             rows = self._corpus.piece(number).part(0, total - number * PIECE)
             for start in range(0, len(rows.texts), self.records):  # no key twice in one transaction
                 part = rows.part(start, start + self.records)
-                self._ready.hold(part)
+                self._ready.hold(part.texts, part.vectors)
                 items = []
                 for text, user in zip(part.texts, part.users, strict=True):
                     items.append({"content": text, "user_id": user, "key": f"key {key % self.records}"})
